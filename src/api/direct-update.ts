@@ -1,0 +1,115 @@
+// DirectUpdate: run one update now. Only fields that something acts on are here; strict validation refuses the others.
+
+import { z } from 'zod'
+import type { KubeObject, ResourceType } from './kube.ts'
+import { drainSettingsSchema } from './maintenance-policy.ts'
+import { nodePhases } from './node-state.ts'
+import { reasonSchema } from './reason.ts'
+import {
+  countOrPercent,
+  durationText,
+  instantText,
+  kubernetesVersion,
+  labelSelector,
+  objectName,
+  sha256Text,
+} from './scalars.ts'
+
+export const directUpdateSpecSchema = z.strictObject({
+  kubernetes: z.strictObject({ version: kubernetesVersion }).optional(),
+  script: z
+    .strictObject({
+      configMap: objectName.describe('in the operator’s namespace; its key "script" is the content'),
+      sha256: sha256Text,
+    })
+    .optional(),
+  nodeSelector: labelSelector.optional(),
+  strategy: z
+    .strictObject({
+      maxUnavailable: countOrPercent
+        .optional()
+        .describe('of the selected workers; the policy’s budgets hold on top. Default 1'),
+      maxFailures: z
+        .int()
+        .min(0)
+        .max(100_000)
+        .optional()
+        .describe('nodes that may fail before the update stops. Default 0'),
+    })
+    .optional(),
+  drain: drainSettingsSchema.optional(),
+  nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
+})
+
+export const updatePhases = ['Pending', 'Planning', 'InProgress', 'Succeeded', 'Failed', 'RequiresAttention'] as const
+
+const conditionSchema = z.strictObject({
+  type: z.string().max(64),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string().max(64),
+  message: z.string().max(4096),
+  lastTransitionTime: instantText,
+  observedGeneration: z.int().optional(),
+})
+
+export const directUpdateStatusSchema = z.strictObject({
+  observedGeneration: z.int().optional(),
+  phase: z.enum(updatePhases).optional(),
+  operationID: z.string().max(320).optional(),
+  startedAt: instantText.optional(),
+  finishedAt: instantText.optional(),
+  progress: z.string().max(32).optional().describe('for the eye: 4/12'),
+  path: z.strictObject({ current: z.string().max(64), target: z.string().max(64) }).optional(),
+  summary: z
+    .strictObject({
+      total: z.int(),
+      done: z.int(),
+      working: z.int(),
+      waiting: z.int(),
+      failed: z.int(),
+      skipped: z.int(),
+    })
+    .optional(),
+  nodes: z
+    .array(
+      z.strictObject({
+        name: z.string().max(253),
+        phase: z.enum(nodePhases),
+        since: instantText.optional(),
+        reason: reasonSchema.optional(),
+      }),
+    )
+    .max(50)
+    .optional()
+    .describe('failed, under work and next, fifty at most; the rest is in NodeStates'),
+  history: z
+    .array(
+      z.strictObject({
+        generation: z.int(),
+        operationID: z.string().max(320),
+        phase: z.enum(updatePhases),
+        startedAt: instantText,
+        finishedAt: instantText,
+      }),
+    )
+    .max(5)
+    .optional(),
+  conditions: z.array(conditionSchema).max(16).optional(),
+})
+
+export type DirectUpdateSpec = z.infer<typeof directUpdateSpecSchema>
+export type DirectUpdateStatus = z.infer<typeof directUpdateStatusSchema>
+export type UpdatePhase = (typeof updatePhases)[number]
+export type UpdateCondition = z.infer<typeof conditionSchema>
+
+export interface DirectUpdate extends KubeObject {
+  readonly spec: DirectUpdateSpec
+  readonly status?: DirectUpdateStatus
+}
+
+export const directUpdates: ResourceType<DirectUpdate> = {
+  apiVersion: 'slipway.dev/v1alpha1',
+  kind: 'DirectUpdate',
+  plural: 'directupdates',
+  namespaced: false,
+}

@@ -1,0 +1,71 @@
+// The one catalogue of reasons: why something waits, failed or was refused. Status, Events, logs, CLI and console show these.
+
+import { z } from 'zod'
+import { instantText } from './scalars.ts'
+
+/** Each code with what it means and what a person can do; the reference page is generated from this. */
+export const reasonCatalogue = {
+  // waiting
+  BudgetSpent: 'as many nodes are away as the budget allows; it goes on when one is back',
+  PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
+  WaveNotReached: 'nodes of an earlier wave are not done yet',
+  FailuresReached:
+    'as many nodes failed as the update tolerates; look at the failed nodes, then delete or edit the update',
+  NodeNotReady:
+    'the node is not Ready, so it is not touched; bring it back, delete it, or leave it out by the selector',
+  NodeHeldElsewhere: 'another operation holds this node; it goes on when that one ends',
+  AgentMissing: 'no agent has reported from this node; is the agent DaemonSet running there?',
+  ControlPlaneBusy: 'another control-plane node is away; only one may be at a time',
+  ControlPlaneUnhealthy: 'another control-plane node is not Ready; with it away the API could be lost',
+  WaitingForAgent: 'the order is written; the agent on that node has not accepted it yet',
+  WaitingForHealth: 'the work is done; the node has not shown itself healthy again yet',
+  OperatorMoving: 'the operator hands over to a replica on another node before this one is drained',
+  // drain, pod by pod
+  PodEvicting: 'the eviction was accepted; the pod is shutting down',
+  PodTerminating: 'the pod is shutting down',
+  PodDisruptionBudget: 'a PodDisruptionBudget allows no disruption now; bring the workload back to full health',
+  PodUnderTwoBudgets: 'the API server never evicts a pod under two PodDisruptionBudgets; remove one of them',
+  PodUnmanaged: 'nothing would make this pod again; delete it, or set drain.unmanagedPods to Delete',
+  PodKeepsData: 'the pod keeps data in an emptyDir; set drain.emptyDir to Delete, or delete the pod',
+  PodEvictionRefused: 'the API server refused the eviction; its message is quoted',
+  PodMirror: 'a static pod; the kubelet owns it',
+  PodOfDaemonSet: 'a DaemonSet pod; it belongs on every node',
+  PodFinished: 'the pod has ended already',
+  PodOfOperator: 'the operator itself; no other node can take it, so it stays',
+  DrainTimedOut: 'the drain takes longer than drain.timeout; the pods named hold it up',
+  // planning
+  Planned: 'the update can be carried out',
+  NothingSelected: 'no node matches the selector',
+  Downgrade: 'a node already runs a newer version; Kubernetes cannot go back',
+  VersionSkipsMinor: 'kubeadm upgrades one minor version at a time',
+  VersionUnknown: 'no selected host can install this version; check the package repositories',
+  DriverMissing: 'the agents on these nodes have no driver for this kind of work',
+  KubeletWouldBeNewer: 'a kubelet must not be newer than its API server; upgrade the control plane first',
+  ScriptMissing: 'the ConfigMap with the script is not there, or has no key "script"',
+  ScriptChanged: 'the script in the ConfigMap does not have the SHA-256 the update names',
+  // outcome
+  Succeeded: 'every node is done',
+  InProgress: 'nodes are being worked on',
+  Deleting: 'the update is being deleted; its nodes are put back',
+  NodesFailed: 'more nodes failed than the update tolerates',
+  StepFailed: 'a step on the host failed; its last lines are quoted',
+  StepTimedOut: 'a step on the host took longer than it may; it was ended',
+  OrderTimedOut: 'the agent has not finished within nodeTimeout; nothing is assumed, the node stays cordoned',
+  OrderRefused: 'the agent refused the order; its reason is quoted',
+  OrderWithdrawn: 'the order was withdrawn before it ended',
+  JournalCorrupt: 'the journal on the host is damaged; nothing is guessed: look at the file named',
+  ContentMismatch: 'what was fetched does not have the SHA-256 the order names',
+  FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
+} as const satisfies Record<string, string>
+
+export type ReasonCode = keyof typeof reasonCatalogue
+
+export const reasonSchema = z.strictObject({
+  code: z.enum(Object.keys(reasonCatalogue) as [ReasonCode, ...ReasonCode[]]),
+  /** One sentence for a person: what, where, and what to look at. */
+  message: z.string().max(4096),
+  since: instantText.optional(),
+  nextCheck: instantText.optional(),
+})
+
+export type Reason = z.infer<typeof reasonSchema>
