@@ -1,6 +1,7 @@
 # Needs only Node >= 20 with npm, and make. Everything else is brought by npm into node_modules, Node 24 included.
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
+SYSTEM_PATH := $(PATH)
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 SEEDS ?= 5000
@@ -56,7 +57,7 @@ clean: ## remove what was built; downloads in the user's cache folder stay
 	@rm -rf dist coverage .cache bench-results.json
 
 # The stamp is npm's own: it is written last, so a half-finished installation is never taken for a whole one.
-# A linked node_modules (a second work tree) is not ours to install into.
+# A linked node_modules (a second work tree) is not ours to install into. npm runs on the machine's own Node, not on the one it replaces.
 $(INSTALLED): package.json package-lock.json
 	@if [ -L node_modules ]; then :; else \
-	  echo 'installing dependencies' >&2; npm ci --no-fund --no-audit --loglevel=error >&2 && touch $@; fi
+	  echo 'installing dependencies' >&2; PATH='$(SYSTEM_PATH)' npm ci --no-fund --no-audit --loglevel=error >&2 && touch $@; fi

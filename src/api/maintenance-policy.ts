@@ -1,6 +1,7 @@
 // MaintenancePolicy: one object, named `default`. Its status is the ledger, the only place that grants the right to disrupt.
 
 import { z } from 'zod'
+import type { CelRule } from './cel-rule.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { countOrPercent, durationText, instantText } from './scalars.ts'
 
@@ -48,6 +49,14 @@ export interface MaintenancePolicy extends KubeObject {
 }
 
 export const policyName = 'default'
+
+export const maintenancePolicyRules: readonly CelRule[] = [
+  {
+    rule: `self.metadata.name == '${policyName}'`,
+    message: `there is one MaintenancePolicy in a cluster, and it must be named ${policyName}`,
+    fieldPath: '.metadata.name',
+  },
+]
 
 export const maintenancePolicies: ResourceType<MaintenancePolicy> = {
   apiVersion: 'slipway.dev/v1alpha1',
