@@ -48,7 +48,7 @@ bench-scale: $(INSTALLED) ## 5,000 nodes and 150,000 pods on a real API server: 
 
 build: $(INSTALLED) ## one file to ship: dist/slipway.mjs, with its source map
 	@rolldown -c rolldown.config.ts --log-level warn
-	@node dist/slipway.mjs --version >/dev/null && ls -l dist | awk 'NR > 1 { printf "dist/%s %d KiB\n", $$9, $$5 / 1024 }'
+	@node dist/slipway.mjs --version >/dev/null
 
 crds: $(INSTALLED) ## write deploy/crds from the schemas in src/api
 	@node src/main/generate-crds.ts
