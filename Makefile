@@ -41,7 +41,7 @@ house: $(INSTALLED)
 fix: $(INSTALLED) ## format, and repair what the linter can repair
 	@$(BIN)/biome check --colors=off --write .
 
-bench: $(INSTALLED) ## measure what README promises: a table, and bench-results.json
+bench: $(INSTALLED) ## measure speed and memory: a table, and bench-results.json
 	@$(BIN)/node bench/run.ts
 
 bench-scale: $(INSTALLED) ## 5,000 nodes and 150,000 pods on a real API server: minutes, some GiB of memory
