@@ -22,7 +22,7 @@ import { makeUpdateReconcile } from './update/update-controller.ts'
 export interface LeaderOptions {
   readonly ports: OperatorPorts
   readonly events: EventRecorder
-  readonly metrics: OperatorMetrics
+  readonly metrics: OperatorMetrics | undefined
   readonly namespace: string
   readonly podName: string | undefined
   readonly nodeName: string | undefined
@@ -94,7 +94,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
       if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
       throw error
     })
-    metrics.granted(book.grants.length)
+    metrics?.granted(book.grants.length)
     for (const name of changed) {
       look(name)
       wakeNode(name)
@@ -140,11 +140,11 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
         reconcile,
         workers: count,
         log,
-        onResult: (_key, outcome) => metrics.reconciled(name, outcome),
+        onResult: (_key, outcome) => metrics?.reconciled(name, outcome),
       },
       signal,
     )
-  metrics.leading(true)
+  metrics?.leading(true)
   try {
     await Promise.all([
       watching,
@@ -153,7 +153,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
       run('grants', reconcileGrants, 1),
     ])
   } finally {
-    metrics.leading(false)
+    metrics?.leading(false)
   }
 }
 

@@ -4,9 +4,3 @@ export interface OperatorMetrics {
   granted(slots: number): void
   reconciled(controller: string, outcome: 'ok' | 'retry'): void
 }
-
-export const noMetrics: OperatorMetrics = {
-  leading() {},
-  granted() {},
-  reconciled() {},
-}

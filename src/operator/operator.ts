@@ -15,7 +15,7 @@ export interface OperatorOptions {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  readonly metrics: OperatorMetrics
+  readonly metrics?: OperatorMetrics
   readonly namespace: string
   readonly leaseName: string
   /** Unique for this process, never reused. */
