@@ -52,12 +52,11 @@ export function judgeVersions(
   node: string,
   kubelet: string,
   apiServers: ReadonlyMap<string, string>,
-  newer: (a: string, b: string) => boolean,
   report: Report,
 ): void {
   const own = apiServers.get(node)
   for (const [name, version] of own === undefined ? apiServers : [[node, own] as const]) {
-    if (newer(kubelet, version))
+    if (isNewer(kubelet, version))
       report(3, `the kubelet of ${node} became ${kubelet}, the API server of ${name} is ${version}`)
   }
 }
@@ -88,4 +87,11 @@ export function judgeWord(
   if (target !== undefined && kubeletOf(name) !== target) {
     report(5, `the agent of ${name} said that ${after.id} succeeded, but its kubelet is ${kubeletOf(name)}`)
   }
+}
+
+/** By numbers alone: the pretend machines know no pre-releases. */
+function isNewer(a: string, b: string): boolean {
+  const [left, right] = [a, b].map((text) => text.replace(/^v/, '').split('.').map(Number))
+  const index = left?.findIndex((part, i) => part !== right?.[i]) ?? -1
+  return index >= 0 && (left?.[index] ?? 0) > (right?.[index] ?? 0)
 }

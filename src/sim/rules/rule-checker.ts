@@ -1,7 +1,6 @@
 // Watches every committed write and every job on every machine of a run, and holds them against the eleven rules.
 
 import type { Node } from '../../api/kube.ts'
-import { compareVersions } from '../../core/version.ts'
 import type { CommittedChange } from '../server/object-store.ts'
 import { type Execution, judgeStart, judgeVersions, judgeWord } from './host-rules.ts'
 import { judgeLedger } from './ledger-rules.ts'
@@ -76,8 +75,7 @@ export class RuleChecker {
     const version = (after as Node | undefined)?.status?.nodeInfo?.kubeletVersion
     if (!after || version === undefined || version === '') return
     if ((before as Node | undefined)?.status?.nodeInfo?.kubeletVersion === version) return
-    const newer = (a: string, b: string) => compareVersions(a, b) > 0
-    judgeVersions(after.metadata.name, version, this.#machines.apiServerVersions(), newer, report)
+    judgeVersions(after.metadata.name, version, this.#machines.apiServerVersions(), report)
   }
 
   #reporter(atMs: number): Report {
