@@ -38,7 +38,8 @@ export function judgeOrder(view: OrderView): Verdict {
   const obstacle = fence(view)
   if (journalled) return obstacle ? { verdict: 'withdraw', reason: obstacle } : { verdict: 'resume' }
   if (obstacle) return { verdict: 'refuse', reason: obstacle }
-  if (order.desired === 'Withdraw') return { verdict: 'withdraw', reason: withdrawn('it was withdrawn before it began') }
+  if (order.desired === 'Withdraw')
+    return { verdict: 'withdraw', reason: withdrawn('it was withdrawn before it began') }
   if (view.withoutDriver.length > 0) {
     const message = `this agent has no driver for ${view.withoutDriver.join(', ')}`
     return { verdict: 'refuse', reason: { code: 'DriverMissing', message } }
@@ -52,7 +53,8 @@ export function whyStop(order: Order, state: NodeState | undefined): Reason | un
   const wanted = state.spec.order
   if (!wanted) return withdrawn('it was taken out of the NodeState')
   if (wanted.id !== order.id) return withdrawn(`order ${wanted.id} took its place`)
-  if (!sameOrder(wanted, order)) return fencedOff(`order ${order.id} was replaced by one of the same id with other content`)
+  if (!sameOrder(wanted, order))
+    return fencedOff(`order ${order.id} was replaced by one of the same id with other content`)
   if (wanted.desired === 'Withdraw') return withdrawn('the operator withdrew it')
   if (nodeUIDOf(state) !== order.nodeUID) return fencedOff('the Node of this name is another one by now')
   return undefined

@@ -58,13 +58,14 @@ function report(
       accepted.steps.map((name, index) =>
         outcome.failed?.index === index
           ? failedStep(name, folder.steps[index], outcome.failed)
-          : stepReport(name, folder.steps[index]),
+          : stepReport(name, folder.steps[index], outcome.finishedAt !== undefined),
       ),
     ),
   }
 }
 
-function stepReport(name: string, record: StepRecord | undefined): AgentStep {
+/** In an order that has ended, a step that was cut off and not run again is not running. */
+function stepReport(name: string, record: StepRecord | undefined, ended: boolean): AgentStep {
   if (record?.done) {
     const { starts, startedAt, finishedAt, logTail } = record.done
     return {
@@ -77,14 +78,15 @@ function stepReport(name: string, record: StepRecord | undefined): AgentStep {
     }
   }
   if (record?.begun) {
-    return { name, state: 'Running', startedAt: record.begun.startedAt, attempts: record.begun.starts }
+    const { startedAt, starts } = record.begun
+    return { name, state: ended ? 'Pending' : 'Running', startedAt, attempts: starts }
   }
   return { name, state: 'Pending', attempts: 0 }
 }
 
 function failedStep(name: string, record: StepRecord | undefined, failed: FailedStep): AgentStep {
   return {
-    ...stepReport(name, record),
+    ...stepReport(name, record, true),
     state: 'Failed',
     finishedAt: failed.finishedAt.toISOString(),
     reason: failed.reason,

@@ -55,11 +55,7 @@ function runs(component: 'apiServer' | 'kubelet', context: StepContext, facts: H
   return sameVersion(facts[component] ?? '', target(context))
 }
 
-function whatIsMissing(
-  component: 'apiServer' | 'kubelet',
-  context: StepContext,
-  facts: HostFacts,
-): string | undefined {
+function whatIsMissing(component: 'apiServer' | 'kubelet', context: StepContext, facts: HostFacts): string | undefined {
   if (runs(component, context, facts)) return undefined
   return `the host’s ${component} is ${facts[component] ?? 'not there'}, not ${target(context)}`
 }

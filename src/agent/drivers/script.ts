@@ -5,7 +5,7 @@ import { configMaps } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import type { Order } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
-import { sha256 } from '../journal/sealed-file.ts'
+import { corrupt, sha256 } from '../journal/sealed-file.ts'
 import type { Driver, Staging, Step, StepContext } from './driver.ts'
 
 export const scriptDriver: Driver = { kind: 'script', stage, steps }
@@ -24,7 +24,10 @@ async function stage(order: Order, staging: Staging, signal: AbortSignal): Promi
   if (content === undefined) return { code: 'ScriptMissing', message: `${place} is not there, or has no key "script"` }
   const found = sha256(content)
   if (found !== script.sha256) {
-    return { code: 'ContentMismatch', message: `the script in ${place} has SHA-256 ${found}, the order names ${script.sha256}` }
+    return {
+      code: 'ContentMismatch',
+      message: `the script in ${place} has SHA-256 ${found}, the order names ${script.sha256}`,
+    }
   }
   await staging.keepContent(content)
   return undefined
@@ -44,8 +47,11 @@ async function fetchScript(
   }
 }
 
-/** A script that names its interpreter is run as it is; any other by the shell. */
-async function scriptArguments(context: StepContext): Promise<readonly string[]> {
-  const content = await context.host.disk.read(context.contentPath)
-  return content?.startsWith('#!') ? [context.contentPath] : ['/bin/sh', context.contentPath]
+/** A script that names its interpreter is run as it is; any other by the shell. Checked again before each start. */
+async function scriptArguments({ host, order, contentPath }: StepContext): Promise<readonly string[]> {
+  const content = (await host.disk.read(contentPath)) ?? ''
+  if (sha256(content) !== order.work.script?.sha256) {
+    throw corrupt(contentPath, 'does not have the SHA-256 the order names')
+  }
+  return content.startsWith('#!') ? [contentPath] : ['/bin/sh', contentPath]
 }
