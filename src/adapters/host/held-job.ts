@@ -1,11 +1,13 @@
 // The shell text around every job. Constant: what differs comes as positional arguments, so nothing is ever quoted or joined.
 
 /**
- * $1 result file, $2 log file, $3 most bytes of log, then the job's argv.
+ * $1 result file, $2 log file, $3 most blocks of 512 bytes of log, then the job's argv.
  *
  * - Waits for the line `go`; when the agent dies before, standard input ends and nothing is run.
- * - The job writes into a pipe of its own, not into one that ends with the agent. What exceeds the limit is read and dropped:
- *   the job is neither killed nor held up by it. A daemon the job leaves behind keeps the reader, not this shell.
+ * - The job writes into a pipe of its own, not into one that ends with the agent. The reader alone has a limit on the size of
+ *   its file; what exceeds it, or finds the disk full, is read and dropped: the job is neither killed nor held up. The reader
+ *   writes what it reads at once, so that the log of a job that is killed is there. A daemon the job leaves behind keeps the
+ *   reader, not this shell.
  * - Stays until the job has ended also when the group is told to terminate, so that as long as the job runs, this does.
  * - The exit code is written whole or not at all, and synced (`sync FILE` where the tool knows it, else all).
  */
@@ -20,9 +22,9 @@ pipe=$result.pipe
 rm -f "$pipe"
 mkfifo -m 600 "$pipe" || exit 0
 (
-  trap '' TERM
-  exec <"$pipe" >>"$log"
-  head -c "$limit"
+  trap '' TERM XFSZ
+  exec <"$pipe" >>"$log" 2>/dev/null
+  (ulimit -f "$limit" && exec cat)
   exec cat >/dev/null
 ) &
 reader=$!
@@ -30,8 +32,8 @@ reader=$!
 code=$?
 rm -f "$pipe"
 tries=0
-while kill -0 "$reader" 2>/dev/null && [ "$tries" -lt 20 ]; do
-  sleep 0.05 2>/dev/null || sleep 1
+while kill -0 "$reader" 2>/dev/null && [ "$tries" -lt 100 ]; do
+  sleep 0.01 2>/dev/null || sleep 1
   tries=$((tries + 1))
 done
 printf '%s\\n' "$code" >"$result.tmp" || exit 0

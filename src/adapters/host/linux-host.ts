@@ -20,6 +20,8 @@ export interface LinuxHostOptions {
 }
 
 const pollMs = 200
+/** The unit of POSIX `ulimit -f`. */
+const blockBytes = 512
 const cleanEnvironment = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   HOME: '/root',
@@ -54,7 +56,7 @@ export class LinuxHost implements Host {
     signal.throwIfAborted()
     const bootId = await this.bootId()
     const [program = '/bin/sh', ...before] = [...this.#enter, '/bin/sh']
-    const limits = [job.resultPath, job.logPath, String(job.logBytes)]
+    const limits = [job.resultPath, job.logPath, String(Math.ceil(job.logBytes / blockBytes))]
     const child = spawn(program, [...before, '-c', heldJobScript, 'slipway-job', ...limits, ...job.argv], {
       cwd: '/',
       detached: true,
