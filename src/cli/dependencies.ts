@@ -1,10 +1,5 @@
 // What the command line needs from the outside. Main hands it in, so that every command runs in a test without a process.
 
-import type { DirectUpdateSpec } from '../api/direct-update.ts'
-import type { Node } from '../api/kube.ts'
-import type { MaintenancePolicy } from '../api/maintenance-policy.ts'
-import type { NodeState } from '../api/node-state.ts'
-import type { Reason } from '../api/reason.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Random } from '../ports/random.ts'
@@ -98,22 +93,6 @@ export interface SimAgentsOptions extends Connection {
   readonly kubelets: boolean
 }
 
-/** What the pure planner judges: the same facts the operator would read. */
-export interface PlanQuestion {
-  readonly name: string
-  readonly spec: DirectUpdateSpec
-  /** The nodes the selector matches. */
-  readonly nodes: readonly Node[]
-  readonly nodeStates: readonly NodeState[]
-  readonly policy: MaintenancePolicy | undefined
-  /** The content of the script's ConfigMap, where the update has one and it could be read. */
-  readonly script: string | undefined
-}
-
-export type PlanAnswer = { readonly planned: true } | { readonly planned: false; readonly reason: Reason }
-
-export type Planner = (question: PlanQuestion) => PlanAnswer
-
 export interface CliDependencies {
   readonly out: Terminal
   readonly err: Terminal
@@ -123,11 +102,6 @@ export interface CliDependencies {
   readonly version: string
   /** Aborted by SIGINT or SIGTERM. */
   readonly signal: AbortSignal
-  /**
-   * The operator's own judgement, so that what it would refuse is refused before anything is created. Absent: the
-   * update is created, and the operator's answer (condition Planned) is waited for.
-   */
-  readonly planner?: Planner | undefined
   connect(connection: Connection): Promise<KubeApi>
   readFile(path: string): Promise<string>
   /** SHA-256 in lower-case hexadecimal. */

@@ -3,14 +3,13 @@
 import type { Node } from '../api/kube.ts'
 import type { NodePhase, NodeState } from '../api/node-state.ts'
 import type { Reason } from '../api/reason.ts'
-import { isControlPlane, isReady } from './node-role.ts'
+import { cordonOwner, isCordoned, isReady, type Role, roleOf } from '../core/node/node-facts.ts'
+import { updateOfOperation } from '../core/update/operation.ts'
 import { runningStep } from './progress/view.ts'
-
-export const cordonAnnotation = 'slipway.dev/cordon'
 
 export interface NodeReport {
   readonly name: string
-  readonly role: 'ControlPlane' | 'Worker'
+  readonly role: Role
   readonly ready: boolean
   /** Who took it out of scheduling; absent = it is schedulable. */
   readonly cordonedBy?: string
@@ -25,14 +24,14 @@ export interface NodeReport {
 
 export function nodeReport(node: Node, state: NodeState | undefined): NodeReport {
   const rollout = state?.status?.rollout
-  const cordonedBy = cordonHolder(node, state)
+  const cordonedBy = cordonHolder(node)
   const kubelet = node.status?.nodeInfo?.kubeletVersion
   const agent = state?.status?.agent?.version
   const step = runningStep(state)
   const reason = rollout?.reason ?? rollout?.drain?.pods[0]?.reason
   return {
     name: node.metadata.name,
-    role: isControlPlane(node) ? 'ControlPlane' : 'Worker',
+    role: roleOf(node),
     ready: isReady(node),
     ...(cordonedBy !== undefined && { cordonedBy }),
     ...(kubelet !== undefined && { kubelet }),
@@ -43,11 +42,9 @@ export function nodeReport(node: Node, state: NodeState | undefined): NodeReport
   }
 }
 
-/** A cordon without our annotation is a person's. */
-export function cordonHolder(node: Node, state: NodeState | undefined): string | undefined {
-  if (!node.spec.unschedulable) return undefined
-  const operation = node.metadata.annotations?.[cordonAnnotation]
-  if (operation === undefined) return 'a person'
-  const rollout = state?.status?.rollout
-  return rollout?.operationID === operation ? `update ${rollout.update}` : `operation ${operation}`
+/** Who cordoned the node; undefined where nobody did. */
+export function cordonHolder(node: Node): string | undefined {
+  if (!isCordoned(node)) return undefined
+  const operation = cordonOwner(node)
+  return operation === undefined ? 'a person' : `update ${updateOfOperation(operation)}`
 }

@@ -4,6 +4,7 @@ import type { DirectUpdateSpec } from '../api/direct-update.ts'
 import { configMaps } from '../api/kube.ts'
 import { isKubeError } from '../api/kube-error.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
+import { contentName } from '../core/update/operation.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import { installHint } from './exit-code.ts'
 
@@ -24,7 +25,7 @@ export function scriptContent(text: string, path: string, sha256: (text: string)
     })
   }
   const sum = sha256(text)
-  return { text, sha256: sum, configMap: `script-${sum.slice(0, 32)}` }
+  return { text, sha256: sum, configMap: contentName(sum) }
 }
 
 export async function storeScript(

@@ -3,10 +3,10 @@
 import type { Command } from 'commander'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import type { RolloutFigures } from '../dependencies.ts'
-import { spanText } from '../duration.ts'
 import { exitCode } from '../exit-code.ts'
 import { progressSink } from '../progress/choose-sink.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
+import { spanText } from '../time-text.ts'
 import { positiveNumber, wholeNumber } from '../usage.ts'
 
 export interface DemoCommandOptions {

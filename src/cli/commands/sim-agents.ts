@@ -1,11 +1,12 @@
 // slipway sim agents: the real agent code over pretend hosts, a rehearsal on any test cluster.
 
 import { type Command, InvalidArgumentError } from 'commander'
-import { kubernetesVersion } from '../../api/scalars.ts'
+import { durationText, kubernetesVersion } from '../../api/scalars.ts'
+import { parseDuration } from '../../core/duration.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
-import { parseDuration } from '../duration.ts'
 import { exitCode } from '../exit-code.ts'
 import { parseSelector, selectorText } from '../label-selector.ts'
+import { textOf } from '../usage.ts'
 
 export interface SimAgentsCommandOptions {
   readonly selector?: string
@@ -27,7 +28,12 @@ export function addSim(parent: Command, run: RunAction): void {
       'Runs the real agent code over pretend hosts for every matching node, in one process, until it is stopped.\nNothing on a machine is changed; journals and pretend disks live in the state folder and survive restarts.',
     )
     .option('-l, --selector <labels>', 'only nodes with these labels')
-    .option('--work <duration>', 'how long the pretend work on a node takes', '2s')
+    .option(
+      '--work <duration>',
+      'how long the pretend work on a node takes',
+      textOf(durationText, 'It must be a duration such as 2s.'),
+      '2s',
+    )
     .requiredOption('--state <dir>', 'where journals and pretend disks live')
     .option('--offers <versions>', 'Kubernetes versions the pretend hosts can install, joined by commas', parseVersions)
     .option('--kubelets', 'also play the kubelets of these nodes')

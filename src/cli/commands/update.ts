@@ -1,10 +1,14 @@
 // slipway update: makes a DirectUpdate (and the ConfigMap of its script) and follows it to its end.
 
 import { type Command, Option } from 'commander'
-import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
+import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../api/direct-update.ts'
+import { nodes } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
+import { nodeStates } from '../../api/node-state.ts'
+import { reasonCatalogue } from '../../api/reason.ts'
 import { durationText, kubernetesVersion, objectName } from '../../api/scalars.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { planUpdate } from '../../core/plan/plan-update.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
@@ -12,10 +16,10 @@ import { followUpdate, readSnapshot } from '../follow-update.ts'
 import { progressSink } from '../progress/choose-sink.ts'
 import type { ProgressSink } from '../progress/sink.ts'
 import { progressView } from '../progress/view.ts'
-import { kindMissing } from '../read-cluster.ts'
+import { kindMissing, listAll } from '../read-cluster.ts'
 import { type ScriptContent, storedScript, storeScript } from '../script-content.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
-import { type DraftOptions, draftUpdate } from '../update-draft.ts'
+import { type Draft, type DraftOptions, draftUpdate } from '../update-draft.ts'
 import { outcomeCode } from '../update-outcome.ts'
 import { updateReport } from '../update-report.ts'
 import { nodeCount, textOf, wholeNumber } from '../usage.ts'
@@ -73,7 +77,7 @@ export async function runUpdate(context: CommandContext, options: UpdateOptions)
   const { clock, signal, out } = context
   const draft = await draftUpdate(context, options)
   const api = await context.api()
-  if (context.planner) await refuseUnplanned(context, api, draft.update, options.namespace, draft.script)
+  await refuseUnplanned(context, api, draft.update.spec, options.namespace, draft.script)
   if (draft.script) await storeScript(api, options.namespace, draft.script, signal)
   const update = await createUpdate(api, draft.update, signal)
   const { name } = update.metadata
@@ -119,37 +123,36 @@ export async function followToEnd(
   }
 }
 
+/** The operator's own judgement, on what it would read: what it would refuse is refused before anything is created. */
 async function refuseUnplanned(
-  { planner, clock, signal }: CommandContext,
+  { sha256, signal }: CommandContext,
   api: KubeApi,
-  update: Pick<DirectUpdate, 'spec'> & { readonly metadata: { readonly name: string } },
+  spec: DirectUpdateSpec,
   namespace: string,
   script: ScriptContent | undefined,
 ): Promise<void> {
-  if (!planner) return
-  const { spec, metadata } = update
-  const content = script?.text ?? (await storedScript(api, namespace, spec.script, signal))
-  const { nodes, nodeStates, policy } = await readSnapshot(
-    api,
-    { ...update, metadata: { ...unsavedMeta, ...metadata } },
-    clock,
-    signal,
-  )
-  const answer = planner({ name: metadata.name, spec, nodes, nodeStates, policy, script: content })
-  if (!answer.planned) {
-    throw new SlipwayError('Refused', `${answer.reason.code}: ${answer.reason.message}`, {
-      nextStep: 'nothing was created; correct the update and try again',
+  const [found, states, serverVersion, stored] = await Promise.all([
+    listAll(api, nodes, {}, signal),
+    listAll(api, nodeStates, {}, signal),
+    api.serverVersion(signal),
+    script ? script.text : storedScript(api, namespace, spec.script, signal),
+  ])
+  const byName = new Map(states.items.map((state) => [state.metadata.name, state]))
+  const plan = planUpdate({
+    spec,
+    nodes: found.items,
+    stateOf: (name) => byName.get(name),
+    serverVersion,
+    scriptSha256: stored === undefined ? undefined : sha256(stored),
+  })
+  if (plan.verdict === 'refused') {
+    throw new SlipwayError('Refused', `${plan.reason.code}: ${plan.reason.message}`, {
+      nextStep: `nothing was created; ${reasonCatalogue[plan.reason.code]}`,
     })
   }
 }
 
-const unsavedMeta = { uid: '', resourceVersion: '', creationTimestamp: '' }
-
-async function createUpdate(
-  api: KubeApi,
-  update: Pick<DirectUpdate, 'spec'> & { readonly metadata: { readonly name: string } },
-  signal: AbortSignal,
-): Promise<DirectUpdate> {
+async function createUpdate(api: KubeApi, update: Draft['update'], signal: AbortSignal): Promise<DirectUpdate> {
   try {
     return await api.create(
       directUpdates,

@@ -1,14 +1,15 @@
 // slipway why: everything that waits, and on what, in sentences.
 
 import type { Command } from 'commander'
-import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
+import { directUpdates } from '../../api/direct-update.ts'
 import { type Node, nodes, pods } from '../../api/kube.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { selects } from '../../core/label-selector.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
-import { nodeSelection, readSnapshot } from '../follow-update.ts'
+import { readSnapshot } from '../follow-update.ts'
 import { find, listAll, readPolicy } from '../read-cluster.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { writeLines } from '../table.ts'
@@ -79,15 +80,10 @@ async function answerForNode(api: KubeApi, node: Node, signal: AbortSignal): Pro
     readPolicy(api, signal),
     listAll(api, directUpdates, {}, signal),
   ])
-  const open = updates.items.filter((update) => !isEnded(update))
-  const selecting = await Promise.all(open.map((update) => selects(api, update, node, signal)))
-  return nodeAnswer({ node, state, policy, updates: open.filter((_, index) => selecting[index]) })
-}
-
-/** The API server is the judge of selectors, so that we agree with it by construction. */
-async function selects(api: KubeApi, update: DirectUpdate, node: Node, signal: AbortSignal): Promise<boolean> {
-  const selection = { ...nodeSelection(update), fieldSelector: `metadata.name=${node.metadata.name}` }
-  return (await listAll(api, nodes, selection, signal)).items.length > 0
+  const open = updates.items.filter(
+    (update) => !isEnded(update) && selects(update.spec.nodeSelector, node.metadata.labels),
+  )
+  return nodeAnswer({ node, state, policy, updates: open })
 }
 
 async function podAnswers(

@@ -39,7 +39,8 @@ export const operatorClusterRules: readonly Rule[] = [
 /** In the operator's own namespace. */
 export const operatorNamespaceRules: readonly Rule[] = [
   rule('coordination.k8s.io', ['leases'], [...read, 'create', 'update', 'patch']),
-  rule('', ['configmaps'], read),
+  // It makes the immutable copy of a script that the agents fetch.
+  rule('', ['configmaps'], [...read, 'create']),
 ]
 
 /** Where kubelets keep their heartbeat. */

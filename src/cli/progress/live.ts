@@ -2,8 +2,8 @@
 
 import type { CancelTimer, Clock } from '../../ports/clock.ts'
 import type { Terminal } from '../dependencies.ts'
-import { clockText } from '../duration.ts'
 import { cut } from '../table.ts'
+import { clockText } from '../time-text.ts'
 import { pictureLines } from './picture.ts'
 import type { ProgressSink, RolloutSnapshot } from './sink.ts'
 import { progressView } from './view.ts'

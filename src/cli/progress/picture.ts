@@ -2,9 +2,17 @@
 
 import { styleText } from 'node:util'
 import type { NodePhase } from '../../api/node-state.ts'
-import { spanText } from '../duration.ts'
 import { cut, fewNames } from '../table.ts'
-import { type Counts, type NodeProgress, type ProgressView, standingOf, type WaveProgress } from './view.ts'
+import { spanText } from '../time-text.ts'
+import {
+  type Counts,
+  type NodeProgress,
+  type ProgressView,
+  type Standing,
+  standingOf,
+  urgency,
+  type WaveProgress,
+} from './view.ts'
 
 export interface Frame {
   readonly columns: number
@@ -53,6 +61,7 @@ export function pictureLines(view: ProgressView, frame: Frame): readonly string[
 export function countsText(counts: Counts): string {
   const parts = [`${counts.done}/${counts.total} done`]
   if (counts.working > 0) parts.push(`${counts.working} under work`)
+  if (counts.attention > 0) parts.push(`${counts.attention} of them in need of a person`)
   if (counts.waiting > 0) parts.push(`${counts.waiting} waiting`)
   if (counts.failed > 0) parts.push(`${counts.failed} failed`)
   if (counts.skipped > 0) parts.push(`${counts.skipped} skipped`)
@@ -122,8 +131,7 @@ function phaseTotals(nodes: readonly NodeProgress[]): string {
 }
 
 function isShown(node: NodeProgress): boolean {
-  const standing = standingOf(node.phase)
-  return standing === 'working' || standing === 'failed'
+  return urgency[standingOf(node.phase)] <= urgency.working
 }
 
 function underWorkLines(
@@ -131,9 +139,7 @@ function underWorkLines(
   view: ProgressView,
   room: number,
 ): readonly (readonly Piece[])[] {
-  const sorted = [...nodes].sort(
-    (a, b) => Number(standingOf(a.phase) !== 'failed') - Number(standingOf(b.phase) !== 'failed'),
-  )
+  const sorted = [...nodes].sort((a, b) => urgency[standingOf(a.phase)] - urgency[standingOf(b.phase)])
   const shown = sorted.length <= room ? sorted : sorted.slice(0, Math.max(0, room - 1))
   const nameWidth = shown.reduce((max, node) => Math.max(max, node.name.length), 0)
   const phaseWidth = shown.reduce((max, node) => Math.max(max, node.phase.length), 0)
@@ -142,7 +148,7 @@ function underWorkLines(
     {
       text: `${node.name.padEnd(nameWidth)}  ${node.phase.padEnd(phaseWidth)}  ${sinceText(node, view.now).padStart(5)}  `,
     },
-    { text: detailText(node), colour: standingOf(node.phase) === 'failed' ? 'red' : undefined },
+    { text: detailText(node), colour: nodeColour(node.phase) === 'red' ? 'red' : undefined },
   ])
   const hidden = sorted.length - shown.length
   return hidden > 0 ? [...lines, [{ text: `  … and ${hidden} more under work`, colour: 'dim' }]] : lines
@@ -179,9 +185,17 @@ function phaseColour(view: ProgressView): Colour {
   }
 }
 
+const standingColours: Readonly<Record<Standing, Colour>> = {
+  done: 'green',
+  failed: 'red',
+  attention: 'red',
+  working: 'yellow',
+  waiting: 'dim',
+  skipped: 'dim',
+}
+
 function nodeColour(phase: NodePhase): Colour {
-  const colours = { done: 'green', failed: 'red', working: 'yellow', waiting: 'dim', skipped: 'dim' } as const
-  return colours[standingOf(phase)]
+  return standingColours[standingOf(phase)]
 }
 
 function fitted(pieces: readonly Piece[], width: number): readonly Piece[] {

@@ -2,7 +2,7 @@
 
 import type { ReasonCode } from '../../api/reason.ts'
 import type { Terminal } from '../dependencies.ts'
-import { clockText, spanText } from '../duration.ts'
+import { clockText, spanText } from '../time-text.ts'
 import { countsText, detailText, elapsedMs } from './picture.ts'
 import type { ProgressSink, RolloutSnapshot } from './sink.ts'
 import { type NodeProgress, type ProgressView, progressView } from './view.ts'

@@ -4,13 +4,13 @@ import type { DirectUpdate, UpdatePhase } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { NodePhase, NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
-import { isControlPlane } from '../node-role.ts'
+import { type Role, roleOf } from '../../core/node/node-facts.ts'
 import { isEnded, type Refusal, refusal } from '../update-outcome.ts'
 import type { RolloutSnapshot } from './sink.ts'
 
 export interface NodeProgress {
   readonly name: string
-  readonly role: 'ControlPlane' | 'Worker'
+  readonly role: Role
   readonly phase: NodePhase
   readonly since: string | undefined
   /** The step the agent is at. */
@@ -22,7 +22,9 @@ export interface NodeProgress {
 export interface Counts {
   readonly total: number
   readonly done: number
+  /** With those that need a person. */
   readonly working: number
+  readonly attention: number
   readonly waiting: number
   readonly failed: number
   readonly skipped: number
@@ -74,7 +76,7 @@ export function progressView(snapshot: RolloutSnapshot): ProgressView {
     finishedAt: status?.finishedAt,
     now,
     // A later update takes the NodeStates over; what an ended one came to stands in its own summary.
-    counts: ended || nodes.length === 0 ? (status?.summary ?? counted) : counted,
+    counts: ended || nodes.length === 0 ? { ...counted, ...status?.summary } : counted,
     waves: waveTitles.flatMap(([title, role]) => {
       const members = nodes.filter((node) => node.role === role)
       return members.length === 0 ? [] : [{ title, nodes: members, counts: countsOf(members) }]
@@ -119,11 +121,10 @@ function nodeProgress(
   listed: Listed | undefined,
 ): NodeProgress {
   const rollout = state?.status?.rollout
-  const controlPlane = node ? isControlPlane(node) : state?.spec.order?.role === 'ControlPlane'
   const phase = rollout?.phase ?? listed?.phase ?? 'Pending'
   return {
     name,
-    role: controlPlane ? 'ControlPlane' : 'Worker',
+    role: node ? roleOf(node) : (state?.spec.order?.role ?? 'Worker'),
     phase,
     since: rollout?.since ?? listed?.since,
     step: phase === 'Assigned' || phase === 'Working' ? runningStep(state) : undefined,
@@ -145,15 +146,16 @@ function belongsTo(state: NodeState, update: DirectUpdate): boolean {
   return operation === undefined || rollout.operationID === operation
 }
 
-type Standing = Exclude<keyof Counts, 'total'>
+export type Standing = Exclude<keyof Counts, 'total'>
 
 export function standingOf(phase: NodePhase): Standing {
   switch (phase) {
     case 'Done':
       return 'done'
     case 'Failed':
-    case 'RequiresAttention':
       return 'failed'
+    case 'RequiresAttention':
+      return 'attention'
     case 'Skipped':
       return 'skipped'
     case 'Pending':
@@ -169,12 +171,20 @@ export function standingOf(phase: NodePhase): Standing {
 }
 
 function countsOf(nodes: readonly NodeProgress[]): Counts {
-  const counts = { total: nodes.length, done: 0, working: 0, waiting: 0, failed: 0, skipped: 0 }
+  const counts = { total: nodes.length, done: 0, working: 0, attention: 0, waiting: 0, failed: 0, skipped: 0 }
   for (const node of nodes) counts[standingOf(node.phase)] += 1
-  return counts
+  return { ...counts, working: counts.working + counts.attention }
 }
 
-const urgency: Readonly<Record<Standing, number>> = { failed: 0, working: 1, waiting: 2, skipped: 3, done: 4 }
+/** What a person should see first. */
+export const urgency: Readonly<Record<Standing, number>> = {
+  failed: 0,
+  attention: 1,
+  working: 2,
+  waiting: 3,
+  skipped: 4,
+  done: 5,
+}
 
 function waitsOf(nodes: readonly NodeProgress[]): readonly Wait[] {
   const groups = new Map<string, { nodes: string[]; phase: NodePhase; reason: Reason }>()

@@ -1,5 +1,5 @@
 import { type Reason, type ReasonCode, reasonCatalogue } from '../../api/reason.ts'
-import { ageText, clockText } from '../duration.ts'
+import { ageText, clockText } from '../time-text.ts'
 
 /** One thing there is to say about why something waits: a sentence, and what a person can do about it. */
 export interface Finding {

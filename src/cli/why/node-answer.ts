@@ -2,8 +2,9 @@ import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState, Rollout } from '../../api/node-state.ts'
+import { isReady, readyCondition } from '../../core/node/node-facts.ts'
+import { updateOfOperation } from '../../core/update/operation.ts'
 import { cordonHolder } from '../node-report.ts'
-import { isReady } from '../node-role.ts'
 import { runningStep } from '../progress/view.ts'
 import { isEnded } from '../update-outcome.ts'
 import { type Answer, type Finding, reasonFinding } from './finding.ts'
@@ -27,7 +28,7 @@ export function nodeAnswer(facts: NodeFacts): Answer {
   if (policy?.spec.paused)
     findings.push(reasonFinding('policy', { code: 'PolicyPaused', message: 'nothing new starts' }))
   if (!isReady(node)) findings.push({ text: `${name} is not Ready: ${readyMessage(node)}` })
-  const holder = cordonHolder(node, state)
+  const holder = cordonHolder(node)
   if (holder !== undefined) {
     findings.push({
       text: `${name} is cordoned by ${holder}`,
@@ -38,7 +39,10 @@ export function nodeAnswer(facts: NodeFacts): Answer {
   }
   const grant = policy?.status?.ledger?.grants.find((entry) => entry.node === name)
   if (grant)
-    findings.push({ text: `the ledger counts ${name} as away for operation ${grant.holder}`, since: grant.since })
+    findings.push({
+      text: `the ledger counts ${name} as away for update ${updateOfOperation(grant.holder)}`,
+      since: grant.since,
+    })
   if (!state?.status?.agent) {
     findings.push(reasonFinding(name, { code: 'AgentMissing', message: 'no agent has reported from it' }))
   }
@@ -93,7 +97,7 @@ function drainText({ phase, drain }: Rollout): string {
 }
 
 function readyMessage(node: Node): string {
-  const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready')
+  const ready = readyCondition(node)
   return ready?.message ?? ready?.reason ?? 'its kubelet has not reported'
 }
 

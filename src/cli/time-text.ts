@@ -1,17 +1,4 @@
-import { SlipwayError } from '../api/slipway-error.ts'
-
-const units = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
-const shape = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/
-
-/** `2s`, `1h30m`, `500ms` in milliseconds. */
-export function parseDuration(text: string): number {
-  const parts = shape.exec(text)
-  if (text === '' || !parts) {
-    throw new SlipwayError('Usage', `"${text}" is not a duration`, { nextStep: 'write it like 2s, 30m or 1h30m' })
-  }
-  const [, hours = 0, minutes = 0, seconds = 0, millis = 0] = parts
-  return Number(hours) * units.h + Number(minutes) * units.m + Number(seconds) * units.s + Number(millis)
-}
+// Spans and instants as people read them at a glance.
 
 /** The two largest units that count: `45s`, `2m10s`, `3h5m`, `2d4h`. */
 export function spanText(ms: number): string {
