@@ -1,7 +1,7 @@
 // Rights cannot tell one NodeState from another, nor one half of its status from the other: the API server's own
 // admission can. An agent writes `status.agent` of its own node, and nothing else.
 
-import type { InstallSettings, Manifest } from './manifests.ts'
+import type { InstallSettings, Manifest } from './manifest.ts'
 import { agentName, labelsOf } from './rights.ts'
 
 const name = 'slipway-agent-own-status'

@@ -1,24 +1,9 @@
 // Everything a cluster needs besides the CRDs, as typed objects, in the order they are applied.
 
 import { admissionPolicy } from './admission.ts'
+import type { InstallSettings, Manifest } from './manifest.ts'
 import { agentRights, operatorRights } from './rights.ts'
 import { agentDaemonSet, operatorDeployment } from './workloads.ts'
-
-export interface InstallSettings {
-  readonly namespace: string
-  readonly image: string
-}
-
-export interface Manifest {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: {
-    readonly name: string
-    readonly namespace?: string
-    readonly labels?: Readonly<Record<string, string>>
-  }
-  readonly [field: string]: unknown
-}
 
 /** The namespace comes first. */
 export function manifests(settings: InstallSettings): readonly Manifest[] {

@@ -1,6 +1,6 @@
 // The least rights that do: what is not needed is not here. The agent has none over nodes, pods or secrets.
 
-import type { InstallSettings, Manifest } from './manifests.ts'
+import type { InstallSettings, Manifest } from './manifest.ts'
 
 interface Rule {
   readonly apiGroups: readonly string[]

@@ -1,4 +1,4 @@
-import type { InstallSettings, Manifest } from './manifests.ts'
+import type { InstallSettings, Manifest } from './manifest.ts'
 import { agentName, labelsOf, operatorName } from './rights.ts'
 
 const metricsPort = 8080
