@@ -3,6 +3,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 SYSTEM_PATH := $(PATH)
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+BIN := node_modules/.bin
 
 SEEDS ?= 5000
 export SLIPWAY_SEEDS := $(SEEDS)
@@ -21,37 +22,37 @@ demo: $(INSTALLED) ## watch a simulated cluster being upgraded: no cluster neede
 	@./slipway demo
 
 test: $(INSTALLED) ## all tests, real API server included; SEEDS=100000 for more fault runs (default 5000)
-	@vitest run
+	@$(BIN)/vitest run
 
 check: typecheck lint generated house ## types, lint and layers, generated files, house rules: under half a minute
 
 typecheck: $(INSTALLED)
-	@echo 'types'; tsc --noEmit
+	@echo 'types'; $(BIN)/tsc --noEmit
 
 lint: $(INSTALLED)
-	@echo 'lint and layers'; biome check --colors=off --error-on-warnings .
+	@echo 'lint and layers'; $(BIN)/biome check --colors=off --error-on-warnings .
 
 generated: $(INSTALLED)
-	@echo 'generated files'; node src/main/generate-crds.ts --check
+	@echo 'generated files'; $(BIN)/node src/main/generate-crds.ts --check
 
 house: $(INSTALLED)
-	@echo 'house rules'; vitest run --project house --reporter=dot
+	@echo 'house rules'; $(BIN)/vitest run --project house --reporter=dot
 
 fix: $(INSTALLED) ## format, and repair what the linter can repair
-	@biome check --colors=off --write .
+	@$(BIN)/biome check --colors=off --write .
 
-bench: $(INSTALLED) ## measure what README promises: a table, and bench-results.json
-	@node bench/run.ts
+bench: $(INSTALLED) ## measure speed and memory: a table, and bench-results.json
+	@$(BIN)/node bench/run.ts
 
 bench-scale: $(INSTALLED) ## 5,000 nodes and 150,000 pods on a real API server: minutes, some GiB of memory
-	@node bench/scale.ts
+	@$(BIN)/node bench/scale.ts
 
 build: $(INSTALLED) ## one file to ship: dist/slipway.mjs, with its source map
-	@rolldown -c rolldown.config.ts --log-level warn
-	@node dist/slipway.mjs --version >/dev/null && ls -l dist | awk 'NR > 1 { printf "dist/%s %d KiB\n", $$9, $$5 / 1024 }'
+	@$(BIN)/rolldown -c rolldown.config.ts --log-level warn
+	@$(BIN)/node dist/slipway.mjs --version >/dev/null
 
 crds: $(INSTALLED) ## write deploy/crds from the schemas in src/api
-	@node src/main/generate-crds.ts
+	@$(BIN)/node src/main/generate-crds.ts
 
 clean: ## remove what was built; downloads in the user's cache folder stay
 	@rm -rf dist coverage .cache bench-results.json
@@ -60,4 +61,4 @@ clean: ## remove what was built; downloads in the user's cache folder stay
 # A linked node_modules (a second work tree) is not ours to install into. npm runs on the machine's own Node, not on the one it replaces.
 $(INSTALLED): package.json package-lock.json
 	@if [ -L node_modules ]; then :; else \
-	  echo 'installing dependencies' >&2; PATH='$(SYSTEM_PATH)' npm ci --no-fund --no-audit --loglevel=error >&2 && touch $@; fi
+	  echo 'installing dependencies' >&2; PATH='$(SYSTEM_PATH)' npm ci --no-fund --no-audit --loglevel=error >/dev/null && touch $@; fi

@@ -53,8 +53,7 @@ export const policyName = 'default'
 export const maintenancePolicyRules: readonly CelRule[] = [
   {
     rule: `self.metadata.name == '${policyName}'`,
-    message: `there is one MaintenancePolicy in a cluster, and it must be named ${policyName}`,
-    fieldPath: '.metadata.name',
+    message: `metadata.name must be ${policyName}: a cluster has one MaintenancePolicy`,
   },
 ]
 

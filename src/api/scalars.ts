@@ -24,23 +24,23 @@ export const durationText = z
   .meta(celRules({ rule: `self.matches('^${durationPattern}$') && self.matches('[1-9]')`, message: durationMessage }))
   .describe('a duration such as 30s, 30m or 1h30m')
 
+const percentPattern = '([1-9][0-9]?|100)%'
+const countOrPercentMessage =
+  'must be a number of nodes from 1 up, or a percentage from 1% to 100%; with 0 no node could ever be updated (to stop all work set spec.paused of MaintenancePolicy default)'
+
 /** A count, or a percentage that is rounded down but never below 1. */
 export const countOrPercent = z
   .union([
-    z.int().min(1).max(100_000),
-    z
-      .string()
-      .max(4)
-      .regex(/^([1-9][0-9]?|100)%$/),
+    z.int().min(1, countOrPercentMessage).max(100_000, countOrPercentMessage),
+    z.string().regex(new RegExp(`^${percentPattern}$`), countOrPercentMessage),
   ])
   .meta({
     // A union has no structural schema of its own; Kubernetes has this one word for it.
     'x-kubernetes-int-or-string': true,
     maxLength: 16,
     ...celRules({
-      rule: "type(self) == int ? self >= 1 && self <= 100000 : self.matches('^([1-9][0-9]?|100)%$')",
-      message:
-        'must be a number of nodes from 1 up, or a percentage from 1% to 100%; with 0 no node could ever be updated (to stop all work set spec.paused of MaintenancePolicy default)',
+      rule: `type(self) == int ? self >= 1 && self <= 100000 : self.matches('^${percentPattern}$')`,
+      message: countOrPercentMessage,
     }),
   })
   .describe('a number of nodes (at least 1) or a percentage such as 10%')
