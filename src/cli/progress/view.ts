@@ -76,7 +76,7 @@ export function progressView(snapshot: RolloutSnapshot): ProgressView {
     finishedAt: status?.finishedAt,
     now,
     // A later update takes the NodeStates over; what an ended one came to stands in its own summary.
-    counts: ended || nodes.length === 0 ? { ...counted, ...status?.summary } : counted,
+    counts: ended || snapshot.nodes.length === 0 ? { ...counted, ...status?.summary } : counted,
     waves: waveTitles.flatMap(([title, role]) => {
       const members = nodes.filter((node) => node.role === role)
       return members.length === 0 ? [] : [{ title, nodes: members, counts: countsOf(members) }]
