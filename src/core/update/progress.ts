@@ -39,7 +39,10 @@ export function summaryOf(counts: Counts): Pick<Required<DirectUpdateStatus>, 's
   }
 }
 
-export function conditionsOf(phase: UpdatePhase, view: ProgressView): readonly Omit<UpdateCondition, 'lastTransitionTime'>[] {
+export function conditionsOf(
+  phase: UpdatePhase,
+  view: ProgressView,
+): readonly Omit<UpdateCondition, 'lastTransitionTime'>[] {
   const { counts, waitingFor } = view
   const { failed, attention } = counts
   const over = phase === 'Succeeded' || phase === 'Failed'
@@ -55,7 +58,12 @@ export function conditionsOf(phase: UpdatePhase, view: ProgressView): readonly O
     say('Progressing', !over && !blocked && phase === 'InProgress', phase, sentence(phase, view)),
     say('Blocked', blocked, blocked ? waitingFor.code : phase, blocked ? waitingFor.message : 'nothing holds it up'),
     say('Succeeded', phase === 'Succeeded', phase, sentence(phase, view)),
-    say('Failed', phase === 'Failed', phase === 'Failed' ? 'NodesFailed' : phase, phase === 'Failed' ? failure : sentence(phase, view)),
+    say(
+      'Failed',
+      phase === 'Failed',
+      phase === 'Failed' ? 'NodesFailed' : phase,
+      phase === 'Failed' ? failure : sentence(phase, view),
+    ),
     say('Reconciling', !over, phase, sentence(phase, view)),
     say('Stalled', attention > 0 || phase === 'Failed' || blocked, phase, sentence(phase, view)),
   ]

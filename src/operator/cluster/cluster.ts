@@ -2,8 +2,8 @@
 // change by change so that no decision walks over all nodes.
 
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
-import { type Node, nodes, type Pod, pods, type ResourceType } from '../../api/kube.ts'
 import type { KubeObject } from '../../api/kube.ts'
+import { type Node, nodes, type Pod, pods, type ResourceType } from '../../api/kube.ts'
 import { type MaintenancePolicy, maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
 import { isReady, isUnavailable, roleOf } from '../../core/node/node-facts.ts'
@@ -24,11 +24,19 @@ export class Cluster {
   readonly operatorPods = new Store<Pod>()
   readonly #unavailable = new Set<string>()
   readonly #controlPlane = new Set<string>()
-  readonly #reflectors: { run(signal: AbortSignal): Promise<void>; synced(signal: AbortSignal): Promise<void>; silentMs(): number }[]
+  readonly #reflectors: {
+    run(signal: AbortSignal): Promise<void>
+    synced(signal: AbortSignal): Promise<void>
+    silentMs(): number
+  }[]
 
   constructor(ports: OperatorPorts, namespace: string) {
-    const reflect = <T extends KubeObject>(type: ResourceType<T>, store: Store<T>, selection: Selection = {}, transform?: (object: T) => T) =>
-      new Reflector<T>({ ...ports, type, store, selection, ...(transform && { transform }) })
+    const reflect = <T extends KubeObject>(
+      type: ResourceType<T>,
+      store: Store<T>,
+      selection: Selection = {},
+      transform?: (object: T) => T,
+    ) => new Reflector<T>({ ...ports, type, store, selection, ...(transform && { transform }) })
     this.nodes.subscribe((change) => this.#note(change.key, change.type === 'removed' ? undefined : change.object))
     this.#reflectors = [
       reflect(nodes, this.nodes, {}, slimNode),

@@ -21,7 +21,9 @@ export function slimNode({ metadata, spec, status }: Node): Node {
     },
     spec: {
       ...(spec?.unschedulable && { unschedulable: true }),
-      ...(spec?.taints?.length && { taints: spec.taints.map(({ key, value = '', effect }) => ({ key, value, effect })) }),
+      ...(spec?.taints?.length && {
+        taints: spec.taints.map(({ key, value = '', effect }) => ({ key, value, effect })),
+      }),
     },
     status: {
       ...(ready && {

@@ -46,7 +46,10 @@ export class GrantPass {
         const back = returns.get(node)
         return back?.nodeUID !== nodeUID || back.holder !== holder
       })
-      verdicts = decideGrants(this.#view([...kept, ...regrants]), operations.map((operation) => operation.claim()))
+      verdicts = decideGrants(
+        this.#view([...kept, ...regrants]),
+        operations.map((operation) => operation.claim()),
+      )
       const granted = verdicts.flatMap(({ verdict, holder, request }) =>
         verdict === 'granted' ? [{ node: request.node, nodeUID: request.nodeUID, holder, since }] : [],
       )

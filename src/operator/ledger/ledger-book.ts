@@ -2,7 +2,13 @@
 // leader cannot spend what a new one has spent: the new one wrote a higher epoch first.
 
 import { isKubeError } from '../../api/kube-error.ts'
-import { type Grant, type Ledger, type MaintenancePolicy, maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
+import {
+  type Grant,
+  type Ledger,
+  type MaintenancePolicy,
+  maintenancePolicies,
+  policyName,
+} from '../../api/maintenance-policy.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { changeLedger, type LedgerChange, nextEpoch } from '../../core/ledger/book.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -74,7 +80,10 @@ export class LedgerBook {
     const found = policy.status?.ledger
     if (found?.epoch === this.#epoch) return policy
     if (found && found.epoch > this.#epoch) {
-      throw new SlipwayError('NotLeader', `the ledger is at epoch ${found.epoch}, ours is ${this.#epoch}: another operator leads`)
+      throw new SlipwayError(
+        'NotLeader',
+        `the ledger is at epoch ${found.epoch}, ours is ${this.#epoch}: another operator leads`,
+      )
     }
     const renewed = { epoch: this.#epoch + 1, grants: this.#ledger.grants }
     const written = await this.#write(policy, renewed, signal)
@@ -92,7 +101,11 @@ export class LedgerBook {
     }
     try {
       const { apiVersion, kind } = maintenancePolicies
-      return await api.create(maintenancePolicies, { apiVersion, kind, metadata: { name: policyName }, spec: {} }, signal)
+      return await api.create(
+        maintenancePolicies,
+        { apiVersion, kind, metadata: { name: policyName }, spec: {} },
+        signal,
+      )
     } catch (error) {
       if (!isKubeError(error, 'AlreadyExists')) throw error
       return api.get(maintenancePolicies, { name: policyName }, signal)

@@ -129,7 +129,10 @@ export class RunningOperation {
     const controlPlane = [...this.#cluster.controlPlane].flatMap((name) => this.#cluster.nodes.get(name) ?? [])
     const oldest = oldestApiServer(controlPlane, (name) => this.#cluster.states.get(name), this.#serverVersion)
     if (compareVersions(target, oldest) <= 0) return undefined
-    return { code: 'KubeletWouldBeNewer', message: `the oldest API server runs ${oldest}; a kubelet must not be newer (${target})` }
+    return {
+      code: 'KubeletWouldBeNewer',
+      message: `the oldest API server runs ${oldest}; a kubelet must not be newer (${target})`,
+    }
   }
 
   #standing(node: Node, state: NodeState | undefined): Standing | undefined {
@@ -161,7 +164,10 @@ export class RunningOperation {
     const { kubernetes, script } = this.#operation.work
     if (!kubernetes || script) return false
     const facts = state?.status?.agent?.facts
-    const versions = [node.status?.nodeInfo?.kubeletVersion, ...(roleOf(node) === 'ControlPlane' && facts ? [facts.apiServer] : [])]
+    const versions = [
+      node.status?.nodeInfo?.kubeletVersion,
+      ...(roleOf(node) === 'ControlPlane' && facts ? [facts.apiServer] : []),
+    ]
     const target = kubernetes.version.startsWith('v') ? kubernetes.version : `v${kubernetes.version}`
     return versions.every((version) => version === target)
   }
