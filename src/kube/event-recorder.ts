@@ -92,7 +92,7 @@ export class EventRecorder {
     const now = clock.now()
     this.#series.set(id, {
       event,
-      name: `${regarding.name.slice(0, 220)}.${random.uuid().replaceAll('-', '').slice(0, 16)}`,
+      name: `${regarding.name.slice(0, 220)}.${random.uuid().replaceAll('-', '').slice(-16)}`,
       namespace: regarding.namespace ?? this.#options.namespace,
       first: now,
       last: now,
@@ -159,7 +159,7 @@ export class EventRecorder {
       }
       await api.create<KubeEvent>(events, object, signal).catch((error: unknown) => {
         // An earlier attempt that seemed to fail had taken effect.
-        if (!isKubeError(error, 'AlreadyExists')) throw error
+        if (series.attempts === 0 || !isKubeError(error, 'AlreadyExists')) throw error
       })
     } else {
       await api.patch(events, { name, namespace }, { type: 'merge', body: repeated }, signal)
