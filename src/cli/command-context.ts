@@ -6,8 +6,8 @@ import type { CliDependencies, Connection, Terminal } from './dependencies.ts'
 
 export interface GlobalOptions extends Connection {
   readonly color: boolean
-  readonly quiet: boolean
-  readonly debug: boolean
+  readonly quiet?: boolean
+  readonly debug?: boolean
 }
 
 export interface CommandContext extends CliDependencies {

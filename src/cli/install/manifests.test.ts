@@ -12,20 +12,11 @@ describe('install --print', () => {
     expect(await cli.run('install', '--print', '--namespace', 'ops', '--image', 'r.example/s:2')).toBe(0)
     const kinds = cli.out.text.split('\n---\n').map((text) => (text.startsWith('{') ? JSON.parse(text).kind : text))
     expect(kinds).toEqual([
-      ...['Namespace', 'kind: CustomResourceDefinition', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role'],
-      ...[
-        'RoleBinding',
-        'Role',
-        'RoleBinding',
-        'ServiceAccount',
-        'ClusterRole',
-        'ClusterRoleBinding',
-        'Role',
-        'RoleBinding',
-      ],
-      ...['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding', 'Deployment', 'DaemonSet\n'].map((kind) =>
-        kind.trim(),
-      ),
+      ...['Namespace', 'kind: CustomResourceDefinition'],
+      ...['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
+      ...['Role', 'RoleBinding', 'Role', 'RoleBinding'],
+      ...['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
+      ...['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding', 'Deployment', 'DaemonSet'],
     ])
     expect(cli.out.text).not.toContain('slipway-system')
     expect(cli.out.text.match(/r\.example\/s:2/g)).toHaveLength(2)
@@ -40,7 +31,12 @@ describe('install --print', () => {
   })
 
   it('uses no wildcard and no secret in any rule', () => {
-    const rules = [...rights.operatorClusterRules, ...rights.operatorNamespaceRules, ...rights.nodeLeaseRules]
+    const rules = [
+      ...rights.operatorClusterRules,
+      ...rights.operatorNamespaceRules,
+      ...rights.nodeLeaseRules,
+      ...rights.eventRules,
+    ]
     for (const { apiGroups, resources, verbs } of rules) {
       expect([...apiGroups, ...resources, ...verbs]).not.toContain('*')
       expect(resources).not.toContain('secrets')
@@ -51,7 +47,7 @@ describe('install --print', () => {
     const all = manifests(settings)
     const roles = new Set(all.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`))
     const bindings = all.filter(({ kind }) => kind.endsWith('Binding') && kind.includes('Role'))
-    expect(bindings).toHaveLength(5)
+    expect(bindings).toHaveLength(6)
     for (const { metadata, roleRef } of bindings) {
       expect(roleRef).toMatchObject({ name: expect.any(String), kind: expect.stringMatching(/^(Cluster)?Role$/) })
       const { kind, name } = Object(roleRef)
