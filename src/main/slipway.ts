@@ -9,10 +9,6 @@ import { SystemRandom } from '../adapters/random/system-random.ts'
 import type { CliDependencies } from '../cli/dependencies.ts'
 import { runCli } from '../cli/program.ts'
 import { Connector } from './connector.ts'
-import { renderDefinitions } from './crd/render-definitions.ts'
-import { agentRole } from './roles/agent-role.ts'
-import { operatorRole } from './roles/operator-role.ts'
-import { demoRole, simAgentsRole, simulateRole } from './roles/simulated-roles.ts'
 import { streamTerminal } from './stream-terminal.ts'
 
 const { version } = packageJson
@@ -38,12 +34,14 @@ const deps: CliDependencies = {
   connect: (connection) => connector.connect({ ...connection, component: 'cli', timeoutMs: 15_000, retryForMs: 2000 }),
   readFile: (path) => readFile(path, 'utf8'),
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
-  crds: async () => [...renderDefinitions().values()].join('---\n'),
-  runOperator: (options, signal) => operatorRole(role, options, signal),
-  runAgent: (options, signal) => agentRole(role, options, signal),
-  runDemo: demoRole,
-  runSimulate: simulateRole,
-  runSimAgents: simAgentsRole,
+  // Loaded when asked for: an agent keeps no simulator in memory, and `status` does not wait for one.
+  crds: async () => [...(await import('./crd/render-definitions.ts')).renderDefinitions().values()].join('---\n'),
+  runOperator: async (options, signal) =>
+    (await import('./roles/operator-role.ts')).operatorRole(role, options, signal),
+  runAgent: async (options, signal) => (await import('./roles/agent-role.ts')).agentRole(role, options, signal),
+  runDemo: async (...asked) => (await import('./roles/simulated-roles.ts')).demoRole(...asked),
+  runSimulate: async (...asked) => (await import('./roles/simulated-roles.ts')).simulateRole(...asked),
+  runSimAgents: async (...asked) => (await import('./roles/simulated-roles.ts')).simAgentsRole(...asked),
 }
 
 process.stdout.on('error', endWithReader)

@@ -6,8 +6,11 @@ import { scriptDriver } from '../../agent/drivers/script.ts'
 import type { AgentOptions } from '../../cli/dependencies.ts'
 import type { RoleDependencies } from './role-dependencies.ts'
 
-/** From a container into the machine's own namespaces; nsenter replaces itself by the program. */
-const enterHost = ['nsenter', '--target=1', '--mount', '--uts', '--ipc', '--net', '--pid', '--no-fork', '--']
+/**
+ * From a container into the machine's own namespaces. The pod shares the machine's network and processes already; entering
+ * the latter would make nsenter fork, and the job would not be the process we hold.
+ */
+const enterHost = ['nsenter', '--target=1', '--mount', '--uts', '--ipc', '--']
 
 export async function agentRole(
   { connector, clock, random, version }: RoleDependencies,
