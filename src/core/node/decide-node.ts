@@ -81,7 +81,11 @@ export function lastWord(order: Order, state: NodeState): AgentOrder | undefined
 }
 
 function startNode(view: NodeView, operation: Operation): NodeAction {
-  const { node, now } = view
+  const { node, state, now } = view
+  const before = state.status?.rollout
+  const { order } = state.spec
+  // The ledger was lost and the node given anew: what the other operation has under way here ends first.
+  if (before && !atRest.has(before.phase) && order && !hasStopped(order, state)) return withdraw(order)
   if (!isCordoned(node)) {
     // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
     return isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
@@ -195,16 +199,17 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
 /** Puts a node back whose operation is gone: nothing of it may run any more before the slot is returned. */
 function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
   const { order } = state.spec
-  if (order?.id.startsWith(`${grant.holder}/`) && !hasStopped(order, state)) {
-    return order.desired === 'Run'
-      ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } }
-      : { action: 'wait' }
-  }
+  if (order?.id.startsWith(`${grant.holder}/`) && !hasStopped(order, state)) return withdraw(order)
   const rollout = state.status?.rollout
   const ours = rollout?.operationID === grant.holder
   if (isOurCordon(node) && !(ours && rollout.cordon?.prior === 'Unschedulable')) return { action: 'uncordon' }
   if (ours && !atRest.has(rollout.phase)) return { action: 'clear' }
   return { action: 'returnGrant' }
+}
+
+/** Asks the agent to stop, once; then its word is waited for. */
+function withdraw(order: Order): NodeAction {
+  return order.desired === 'Run' ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } } : { action: 'wait' }
 }
 
 function hasStopped(order: Order, state: NodeState): boolean {
