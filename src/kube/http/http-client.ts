@@ -1,0 +1,208 @@
+// Requests over HTTP/1.1 with the rules of repetition: reads may be repeated, writes only if they certainly had no effect.
+
+import type { Dispatcher } from 'undici'
+import { isKubeError, KubeError } from '../../api/kube-error.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { KubeConnection } from '../../ports/kube-connection.ts'
+import type { Random } from '../../ports/random.ts'
+import { backOffMs } from '../back-off.ts'
+import { sleep } from '../sleep.ts'
+import { refusal, type Unanswered, unanswered } from './failure.ts'
+import { LineSplitter } from './line-splitter.ts'
+import { TimeLimit, TimeLimitPassed } from './time-limit.ts'
+import { type Route, Transport } from './transport.ts'
+
+const backOff = { baseMs: 100, maxMs: 5_000 }
+/**
+ * A write is not sent later than this after it was asked for. The leader's lease is good for longer than that beyond its
+ * renew deadline, so a write that was allowed then cannot reach the server after another may have taken over.
+ */
+const writeWithinMs = 4_000
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete' | 'evict' | 'version'
+
+export interface RequestRecord {
+  readonly verb: Verb
+  readonly plural: string
+  /** The HTTP status, or 0 where nobody answered. */
+  readonly status: number
+  readonly ms: number
+}
+
+export interface HttpClientOptions {
+  readonly connection: KubeConnection
+  readonly clock: Clock
+  readonly random: Random
+  /** `slipway/0.1.0 (operator)` */
+  readonly userAgent: string
+  readonly onRequest?: (record: RequestRecord) => void
+  /** How long one attempt may take. */
+  readonly timeoutMs?: number
+  /** How long what may be repeated is repeated; 0 = not at all. */
+  readonly retryForMs?: number
+  /** A watch without a byte for so long is dead. */
+  readonly silenceMs?: number
+}
+
+export interface Call {
+  readonly verb: Verb
+  readonly plural: string
+  readonly method: Dispatcher.HttpMethod
+  readonly path: string
+  readonly body?: string
+  readonly contentType?: string
+}
+
+/** Success, or a failure with what it means for trying again. */
+type Outcome<T> = { readonly ok: true; readonly value: T } | ({ readonly ok: false } & Unanswered)
+
+type Consume<T> = (answer: Dispatcher.ResponseData, extend: (ms: number) => void) => Promise<T>
+
+export class HttpClient {
+  readonly #options: Required<Omit<HttpClientOptions, 'onRequest'>>
+  readonly #onRequest: ((record: RequestRecord) => void) | undefined
+  readonly #transport: Transport
+
+  constructor(options: HttpClientOptions) {
+    this.#options = { timeoutMs: 30_000, retryForMs: 30_000, silenceMs: 150_000, ...options }
+    this.#onRequest = options.onRequest
+    this.#transport = new Transport(options.connection)
+  }
+
+  /** Ends all requests. */
+  close(): Promise<void> {
+    return this.#transport.close()
+  }
+
+  /** The body of the answer, as JSON. */
+  async request(call: Call, signal: AbortSignal): Promise<unknown> {
+    const { clock, random, retryForMs } = this.#options
+    const isRead = call.method === 'GET'
+    const startedMs = clock.monotonicMs()
+    const sendBeforeMs = isRead ? Number.POSITIVE_INFINITY : startedMs + writeWithinMs
+    const repeatBeforeMs = Math.min(startedMs + retryForMs, sendBeforeMs)
+    let wasRefused = false
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await this.#exchange(call, sendBeforeMs, readJson, signal)
+      if (outcome.ok) return outcome.value
+      const { error } = outcome
+      if (error.code === 'Unauthorized' && !wasRefused) {
+        wasRefused = true
+        this.#transport.refused()
+        continue
+      }
+      const waitMs = Math.max(error.retryAfterMs ?? 0, backOffMs(backOff, attempt, random))
+      if (!mayRepeat(call, outcome) || clock.monotonicMs() + waitMs >= repeatBeforeMs) throw error
+      await sleep(clock, waitMs, signal)
+    }
+  }
+
+  /** Calls `onLine` for each line until the server ends the stream; never repeated. */
+  async stream(call: Call, onLine: (line: string) => void, signal: AbortSignal): Promise<void> {
+    const { silenceMs } = this.#options
+    const { server } = this.#transport
+    let mistake: { readonly error: unknown } | undefined
+    const guarded = (line: string) => {
+      try {
+        onLine(line)
+      } catch (error) {
+        mistake = { error }
+        throw error
+      }
+    }
+    const readLines: Consume<void> = async (answer, extend) => {
+      const lines = new LineSplitter()
+      extend(silenceMs)
+      for await (const chunk of answer.body) {
+        extend(silenceMs)
+        lines.push(chunk, guarded)
+      }
+      if (lines.pending) throw new KubeError('Unreachable', `${server} broke off in the middle of an event`)
+    }
+    const outcome = await this.#exchange(call, Number.POSITIVE_INFINITY, readLines, signal)
+    if (outcome.ok) return
+    // What the receiver threw is its own failure, not the server's.
+    if (mistake !== undefined) throw mistake.error
+    const { error } = outcome
+    if (error.code === 'Unauthorized') this.#transport.refused()
+    if (error.code === 'Timeout' && error.status === 0) {
+      throw new KubeError('Unreachable', `nothing heard from ${server} for too long`, { cause: error })
+    }
+    throw error
+  }
+
+  /** One attempt. Throws only what is no failure of the request: an abort, or credentials that cannot be had. */
+  async #exchange<T>(call: Call, sendBeforeMs: number, consume: Consume<T>, signal: AbortSignal): Promise<Outcome<T>> {
+    const { clock, timeoutMs } = this.#options
+    signal.throwIfAborted()
+    const limit = new TimeLimit(clock, timeoutMs, signal)
+    const startedMs = clock.monotonicMs()
+    let status = 0
+    try {
+      const route = await this.#transport.route(limit.signal)
+      if (clock.monotonicMs() > sendBeforeMs) {
+        const error = new KubeError('Timeout', 'the write was not sent: it would have come too late')
+        return { ok: false, error, unsent: true, hopeless: true }
+      }
+      const answer = await route.dispatcher.request(this.#message(call, route, limit.signal))
+      status = answer.statusCode
+      if (status >= 300) {
+        const retryAfter = answer.headers['retry-after']
+        const error = refusal(status, await answer.body.text(), typeof retryAfter === 'string' ? retryAfter : undefined)
+        return { ok: false, error, unsent: false, hopeless: false }
+      }
+      return { ok: true, value: await consume(answer, (ms) => limit.extend(ms)) }
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason
+      if (cause instanceof SlipwayError) throw cause
+      if (cause instanceof KubeError) return { ok: false, error: cause, unsent: false, hopeless: false }
+      const { server } = this.#transport
+      return { ok: false, ...unanswered(limit.passed ? new TimeLimitPassed() : cause, server) }
+    } finally {
+      limit.end()
+      this.#onRequest?.({ verb: call.verb, plural: call.plural, status, ms: clock.monotonicMs() - startedMs })
+    }
+  }
+
+  #message(call: Call, route: Route, signal: AbortSignal): Dispatcher.RequestOptions {
+    return {
+      origin: route.origin,
+      path: `${route.basePath}${call.path}`,
+      method: call.method,
+      headers: {
+        accept: 'application/json',
+        'user-agent': this.#options.userAgent,
+        ...(route.authorization === undefined ? {} : { authorization: route.authorization }),
+        ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
+      },
+      ...(call.body === undefined ? {} : { body: call.body }),
+      signal,
+      // Both are measured by our own limit: a watch may be silent between bookmarks for longer than undici allows.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    }
+  }
+}
+
+function mayRepeat(call: Call, outcome: Unanswered): boolean {
+  const { error, unsent, hopeless } = outcome
+  if (hopeless) return false
+  if (unsent) return true
+  // Flow control turns a request away before anything is done; for an eviction it is the answer of a budget.
+  if (error.code === 'TooManyRequests') return call.verb !== 'evict' && error.retryAfterMs !== undefined
+  return call.method === 'GET' && isKubeError(error, 'ServerError', 'Unreachable', 'Timeout')
+}
+
+async function readJson(answer: Dispatcher.ResponseData): Promise<unknown> {
+  const body = await answer.body.text()
+  try {
+    return JSON.parse(body)
+  } catch (cause) {
+    const status = answer.statusCode
+    throw new KubeError('ServerError', `the server answered ${status} with something that is not JSON`, {
+      status,
+      cause,
+    })
+  }
+}
