@@ -20,6 +20,7 @@ export interface ApiServerOptions {
 
 export interface ApiServer {
   readonly url: string
+  readonly etcdUrl: string
   readonly dir: string
   readonly kubeconfigPath: string
   readonly auditLogPath: string
@@ -32,6 +33,9 @@ export interface ApiServer {
   startApi(): Promise<void>
   stop(): Promise<void>
 }
+
+/** A bearer token the server takes for an administrator's. */
+export const adminToken = 'slipway-test-token'
 
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const auditPolicy =
@@ -121,6 +125,7 @@ async function start(
   }
   return {
     url,
+    etcdUrl,
     dir,
     kubeconfigPath: join(dir, 'admin.conf'),
     auditLogPath: join(dir, 'audit.log'),
@@ -163,6 +168,7 @@ function apiArguments(dir: string, etcdUrl: string, port: number): string[] {
     `--tls-cert-file=${dir}/apiserver.crt`,
     `--tls-private-key-file=${dir}/apiserver.key`,
     `--client-ca-file=${dir}/ca.crt`,
+    `--token-auth-file=${dir}/tokens.csv`,
     `--service-account-key-file=${dir}/sa.pub`,
     `--service-account-signing-key-file=${dir}/sa.key`,
     '--service-account-issuer=https://kubernetes.default.svc',
@@ -207,6 +213,7 @@ async function writeFiles(dir: string, url: string) {
     'admin.key': admin.key,
     'sa.key': signing.privateKey,
     'sa.pub': signing.publicKey,
+    'tokens.csv': `${adminToken},token-admin,1,"system:masters"\n`,
     'audit-policy.yaml': auditPolicy,
     'admin.conf': kubeconfig(url),
   }
