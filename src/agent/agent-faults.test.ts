@@ -95,6 +95,24 @@ describe('a disk that fails', () => {
     bench.disk.putResult('/var/lib/slipway/orders/op-1/content', `${script}rm -rf /`)
     bench.restart()
     await bench.clock.until(bench.hasEnded('RequiresAttention'))
+    const writes = bench.api.patches.length
+    await bench.clock.pass(3_600_000)
+    expect(bench.host.executions).toHaveLength(1)
+    expect(bench.api.patches).toHaveLength(writes)
+  })
+
+  it('a repaired journal is gone on with', async () => {
+    const bench = await idleAgent()
+    bench.api.place(scriptOrder())
+    await bench.clock.until(() => bench.host.executions.length === 1)
+    bench.kill()
+    const path = '/var/lib/slipway/orders/op-1/order.json'
+    const whole = bench.disk.files.get(path)?.content ?? ''
+    bench.disk.putResult(path, whole.slice(0, 100))
+    bench.restart()
+    await bench.clock.until(bench.hasEnded('RequiresAttention'))
+    bench.disk.putResult(path, whole)
+    await bench.clock.until(bench.hasEnded('Succeeded'))
     expect(bench.host.executions).toHaveLength(1)
   })
 
