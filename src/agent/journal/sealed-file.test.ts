@@ -16,7 +16,11 @@ function attempt(text: string): unknown {
 
 describe('a sealed file', () => {
   it('gives back what was sealed', () => {
-    fc.assert(fc.property(record, (content) => expect(attempt(seal(content))).toEqual(content)))
+    fc.assert(
+      fc.property(record, (content) => {
+        expect(attempt(seal(content))).toEqual(content)
+      }),
+    )
   })
 
   it('is recognised as damaged by any cut, and by any other character in its content', () => {
