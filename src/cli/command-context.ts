@@ -6,12 +6,13 @@ import type { CliDependencies, Connection, Terminal } from './dependencies.ts'
 
 export interface GlobalOptions extends Connection {
   readonly color: boolean
-  readonly quiet: boolean
-  readonly debug: boolean
+  readonly quiet?: boolean
+  readonly debug?: boolean
 }
 
 export interface CommandContext extends CliDependencies {
   readonly options: GlobalOptions
+  /** Connects on first use. */
   api(): Promise<KubeApi>
 }
 
@@ -23,12 +24,16 @@ export type RunAction = <Values extends readonly unknown[]>(
 export function contextOf(deps: CliDependencies, command: Command): CommandContext {
   const options: GlobalOptions = command.optsWithGlobals()
   const { kubeconfig, context } = options
+  let connected: Promise<KubeApi> | undefined
   return {
     ...deps,
     options,
     out: shaped(deps.out, options),
     err: shaped(deps.err, options),
-    api: () => deps.connect({ kubeconfig, context }),
+    api: () => {
+      connected ??= deps.connect({ kubeconfig, context })
+      return connected
+    },
   }
 }
 

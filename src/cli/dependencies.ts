@@ -27,7 +27,7 @@ export interface Yaml {
 
 export interface OperatorOptions extends Connection {
   readonly namespace: string
-  /** Absent = made up by main: unique to this process. */
+  /** How its name on the Lease begins; main makes it unique to the process. */
   readonly identity?: string | undefined
   readonly leaseName: string
   readonly metricsAddress: string

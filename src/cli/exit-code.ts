@@ -27,6 +27,7 @@ const exitCodeByError: Readonly<Record<SlipwayErrorCode, number>> = {
   NotFound: exitCode.usage,
   Refused: exitCode.blocked,
   DiskFull: exitCode.failed,
+  DiskNotFound: exitCode.failed,
   DiskFailed: exitCode.failed,
   JournalCorrupt: exitCode.blocked,
   NotLeader: exitCode.failed,

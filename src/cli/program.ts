@@ -50,8 +50,8 @@ export function makeProgram(deps: CliDependencies, finish: (exitCode: number) =>
     .option('--kubeconfig <file>', 'how to reach the cluster (default: $KUBECONFIG, ~/.kube/config, or the pod’s own)')
     .option('--context <name>', 'which context of the kubeconfig')
     .option('--no-color', 'no colours (also: NO_COLOR in the environment)')
-    .option('--quiet', 'only answers and errors, no progress', false)
-    .option('--debug', 'with errors, also where they came from', false)
+    .option('--quiet', 'only answers and errors, no progress')
+    .option('--debug', 'with errors, also where they came from')
     .addHelpText('after', rootHelp)
     .helpCommand('help [command]', 'how to use a command')
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
@@ -90,6 +90,7 @@ function everyCommand(command: Command): readonly Command[] {
 function inherited(command: Command, { out, err }: CliDependencies): void {
   command
     .exitOverride()
+    .helpOption('-h, --help', 'how to use it')
     .showSuggestionAfterError(true)
     .showHelpAfterError(`next: ${pathOf(command)} --help`)
     .configureOutput({

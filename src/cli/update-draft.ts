@@ -28,14 +28,14 @@ export interface Draft {
 type DraftDependencies = Pick<CliDependencies, 'random' | 'readFile' | 'sha256' | 'yaml'>
 
 export async function draftUpdate(deps: DraftDependencies, options: DraftOptions): Promise<Draft> {
-  const script = options.script === undefined ? undefined : await readScript(deps, options.script)
-  const file = options.filename === undefined ? undefined : await readUpdate(deps, options.filename)
-  const spec = checked({ ...file?.spec, ...specOf(options, script, file?.spec) }, options.filename ?? 'the options')
-  if (!spec.kubernetes && !spec.script) {
+  if (options.kubernetes === undefined && options.script === undefined && options.filename === undefined) {
     throw new SlipwayError('Usage', 'there is nothing to do: no Kubernetes version, no script', {
       nextStep: 'give --kubernetes VERSION, --script FILE or -f FILE',
     })
   }
+  const script = options.script === undefined ? undefined : await readScript(deps, options.script)
+  const file = options.filename === undefined ? undefined : await readUpdate(deps, options.filename)
+  const spec = checked({ ...file?.spec, ...specOf(options, script, file?.spec) }, options.filename ?? 'the options')
   const name = options.name ?? file?.name ?? madeName(spec, deps.random.uuid())
   return { update: { metadata: { name }, spec }, script }
 }

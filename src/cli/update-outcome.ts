@@ -35,6 +35,11 @@ export function isEnded(update: DirectUpdate): boolean {
   return phase === 'Succeeded' || phase === 'Failed' || phase === 'RequiresAttention' || refusal(update) !== undefined
 }
 
+/** Its nodes are no longer its own: a later update may have taken them over. */
+export function isOver(update: DirectUpdate): boolean {
+  return isEnded(update) && update.status?.phase !== 'RequiresAttention'
+}
+
 export function outcomeCode(update: DirectUpdate): number {
   if (refusal(update)) return exitCode.blocked
   switch (isObserved(update) ? update.status?.phase : undefined) {

@@ -17,7 +17,7 @@ export function addOperator(parent: Command, run: RunAction): void {
     .summary('the controller that carries updates out (runs until stopped)')
     .description('Runs the operator. Two or more may run; a Lease decides which one acts. Logs are JSON lines.')
     .option('--namespace <name>', 'where its Lease and the scripts are', 'slipway-system')
-    .option('--identity <name>', 'its name on the Lease; unique to the process by default')
+    .option('--identity <name>', 'how its name on the Lease begins (default: the pod or host)')
     .option('--lease-name <name>', 'the Lease that replicas share', 'slipway-operator')
     .option('--metrics-address <host:port>', 'where /metrics, /livez and /readyz are served', ':8080')
     .option('--node-name <name>', 'the node it runs on, which it updates last')

@@ -10,8 +10,8 @@ describe('status', () => {
     const cli = cliFixture(upgradeMidway())
     expect(await cli.run('status')).toBe(0)
     expect(cli.out.text).toMatchInlineSnapshot(`
-      "NAME     PHASE       DONE  WORKING  WAITING  FAILED  TARGET   AGE  WHY
-      to-1-36  InProgress  0/2   1        1        0       v1.36.3  5m   w1 Draining: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed) (and 1 more)
+      "NAME     PHASE       DONE  WAVE         WORKING  WAITING  FAILED  TARGET   AGE  WHY
+      to-1-36  InProgress  3/7   2/2 workers  2        2        0       v1.36.3  5m   w1 Draining: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed) (and 1 more)
       "
     `)
   })

@@ -2,7 +2,11 @@
 
 import { type Command, Option } from 'commander'
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
+import { type KubeObject, nodes, type ResourceType } from '../../api/kube.ts'
+import { nodeStates } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { selects } from '../../core/label-selector.ts'
+import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { readSnapshot } from '../follow-update.ts'
@@ -13,7 +17,7 @@ import { listAll, mustFind, readPolicy } from '../read-cluster.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { type Column, fewNames, tableLines, widthOf, writeLines } from '../table.ts'
 import { ageText } from '../time-text.ts'
-import { outcomeCode } from '../update-outcome.ts'
+import { isEnded, outcomeCode } from '../update-outcome.ts'
 import { updateReport } from '../update-report.ts'
 import { followToEnd } from './update.ts'
 
@@ -66,15 +70,15 @@ async function showAll(context: CommandContext, output: Format): Promise<number>
   const { out, clock, signal } = context
   const api = await context.api()
   const [{ items }, policy] = await Promise.all([listAll(api, directUpdates, {}, signal), readPolicy(api, signal)])
+  // What an ended update came to stands in its own status; the nodes are read only for one that is under way.
+  const [allNodes, states] = items.every(isEnded)
+    ? [[], []]
+    : await Promise.all([everyOne(api, nodes, signal), everyOne(api, nodeStates, signal)])
   const now = clock.now()
-  // The updates' own status says enough here; NodeStates are read only for one of them.
-  const views = [...items]
-    .sort(
-      (a, b) =>
-        b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp) ||
-        a.metadata.name.localeCompare(b.metadata.name),
-    )
-    .map((update) => ({ update, view: progressView({ now, update, nodes: [], nodeStates: [], policy }) }))
+  const views = [...items].sort(newestFirst).map((update) => {
+    const selected = allNodes.filter((node) => selects(update.spec.nodeSelector, node.metadata.labels))
+    return { update, view: progressView({ now, update, nodes: selected, nodeStates: states, policy }) }
+  })
   if (output !== 'table') {
     writeValue(
       context,
@@ -89,6 +93,21 @@ async function showAll(context: CommandContext, output: Format): Promise<number>
   return exitCode.done
 }
 
+async function everyOne<T extends KubeObject>(
+  api: KubeApi,
+  type: ResourceType<T>,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  return (await listAll(api, type, {}, signal)).items
+}
+
+function newestFirst(a: DirectUpdate, b: DirectUpdate): number {
+  return (
+    b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp) ||
+    a.metadata.name.localeCompare(b.metadata.name)
+  )
+}
+
 interface Listed {
   readonly update: DirectUpdate
   readonly view: ProgressView
@@ -98,6 +117,7 @@ const listColumns: readonly Column<Listed>[] = [
   { title: 'NAME', value: ({ view }) => view.name },
   { title: 'PHASE', value: ({ view }) => view.phase },
   { title: 'DONE', value: ({ view }) => `${view.counts.done}/${view.counts.total}` },
+  { title: 'WAVE', value: ({ view }) => waveText(view) },
   { title: 'WORKING', value: ({ view }) => String(view.counts.working) },
   { title: 'WAITING', value: ({ view }) => String(view.counts.waiting) },
   { title: 'FAILED', value: ({ view }) => String(view.counts.failed) },
@@ -105,6 +125,13 @@ const listColumns: readonly Column<Listed>[] = [
   { title: 'AGE', value: ({ update, view }) => ageText(update.metadata.creationTimestamp, view.now) },
   { title: 'WHY', value: ({ view }) => whyText(view) },
 ]
+
+/** The wave that is not done yet, of how many. */
+function waveText({ waves, ended }: ProgressView): string {
+  const at = waves.findIndex(({ counts }) => counts.done + counts.skipped < counts.total)
+  const wave = waves[at]
+  return ended || !wave ? '-' : `${at + 1}/${waves.length} ${wave.title}`
+}
 
 /** The most urgent thing it waits for. */
 function whyText({ refusal, waits }: ProgressView): string {
@@ -125,7 +152,7 @@ async function showOne(context: CommandContext, name: string, output: Format): P
 }
 
 export function detailLines(view: ProgressView, update: DirectUpdate, width: number): readonly string[] {
-  const nodes = view.waves.flatMap((wave) => wave.nodes)
+  const members = view.waves.flatMap((wave) => wave.nodes)
   const conditions = update.status?.conditions ?? []
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Update', view.name],
@@ -141,7 +168,7 @@ export function detailLines(view: ProgressView, update: DirectUpdate, width: num
   ]
   return [
     ...facts.flatMap(([title, value]) => (value === undefined ? [] : [`${`${title}:`.padEnd(12)}${value}`])),
-    ...(nodes.length > 0 ? ['', ...tableLines(nodeColumns(view.now), nodes, width)] : []),
+    ...(members.length > 0 ? ['', ...tableLines(nodeColumns(view.now), members, width)] : []),
     ...(conditions.length > 0 ? ['', ...tableLines(conditionColumns(view.now), conditions, width)] : []),
   ]
 }
@@ -171,7 +198,7 @@ function conditionColumns(
 /** `status -w` without a name follows the newest update. */
 async function newestUpdate(context: CommandContext): Promise<DirectUpdate> {
   const { items } = await listAll(await context.api(), directUpdates, {}, context.signal)
-  const newest = [...items].sort((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp))[0]
+  const newest = [...items].sort(newestFirst)[0]
   if (newest) return newest
   throw new SlipwayError('NotFound', 'there is no update to follow', { nextStep: 'make one: slipway update --help' })
 }

@@ -23,28 +23,28 @@ const rule = (group: string, resources: readonly string[], verbs: readonly strin
 /** Over the whole cluster. */
 export const operatorClusterRules: readonly Rule[] = [
   rule('', ['nodes'], [...read, 'patch']),
-  // Deleting is for pods that the update's drain settings say may be deleted.
-  rule('', ['pods'], ['list', 'watch', 'delete']),
+  // Pods go by eviction only, so that the API server honours their budgets.
+  rule('', ['pods'], ['list', 'watch']),
   rule('', ['pods/eviction'], ['create']),
-  rule('policy', ['poddisruptionbudgets'], read),
-  rule('events.k8s.io', ['events'], ['create', 'patch']),
-  rule(ourGroup, ['directupdates'], [...read, 'update', 'patch']),
+  rule('policy', ['poddisruptionbudgets'], ['list', 'watch']),
+  rule(ourGroup, ['directupdates'], [...read, 'patch']),
   rule(ourGroup, ['maintenancepolicies'], [...read, 'create']),
-  rule(ourGroup, ['nodestates'], [...read, 'create', 'update', 'patch', 'delete']),
-  rule(ourGroup, ['directupdates/status', 'maintenancepolicies/status', 'nodestates/status'], ['update', 'patch']),
-  // Owner references with blockOwnerDeletion ask for this where that admission plug-in is on.
-  rule(ourGroup, ['directupdates/finalizers', 'nodestates/finalizers'], ['update']),
+  rule(ourGroup, ['nodestates'], [...read, 'create', 'patch', 'delete']),
+  rule(ourGroup, ['directupdates/status', 'maintenancepolicies/status', 'nodestates/status'], ['patch']),
 ]
 
 /** In the operator's own namespace. */
 export const operatorNamespaceRules: readonly Rule[] = [
-  rule('coordination.k8s.io', ['leases'], [...read, 'create', 'update', 'patch']),
-  // It makes the immutable copy of a script that the agents fetch.
-  rule('', ['configmaps'], [...read, 'create']),
+  rule('coordination.k8s.io', ['leases'], [...read, 'create', 'update']),
+  // It makes the immutable copy of a script that the agents fetch, and ties it to its update.
+  rule('', ['configmaps'], ['get', 'create', 'patch']),
 ]
 
 /** Where kubelets keep their heartbeat. */
-export const nodeLeaseRules: readonly Rule[] = [rule('coordination.k8s.io', ['leases'], read)]
+export const nodeLeaseRules: readonly Rule[] = [rule('coordination.k8s.io', ['leases'], ['list', 'watch'])]
+
+/** Where events about cluster-scoped objects live. */
+export const eventRules: readonly Rule[] = [rule('events.k8s.io', ['events'], ['create', 'patch'])]
 
 export const agentClusterRules: readonly Rule[] = [
   rule(ourGroup, ['nodestates'], read),
@@ -62,6 +62,8 @@ export function operatorRights({ namespace }: InstallSettings): readonly Manifes
     roleBinding(operatorName, namespace, namespace),
     role(operatorName, 'kube-node-lease', nodeLeaseRules),
     roleBinding(operatorName, 'kube-node-lease', namespace),
+    role(operatorName, 'default', eventRules),
+    roleBinding(operatorName, 'default', namespace),
   ]
 }
 

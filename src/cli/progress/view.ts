@@ -5,7 +5,8 @@ import type { Node } from '../../api/kube.ts'
 import type { NodePhase, NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { type Role, roleOf } from '../../core/node/node-facts.ts'
-import { isEnded, type Refusal, refusal } from '../update-outcome.ts'
+import { contentName } from '../../core/update/operation.ts'
+import { isEnded, isOver, type Refusal, refusal } from '../update-outcome.ts'
 import type { RolloutSnapshot } from './sink.ts'
 
 export interface NodeProgress {
@@ -63,20 +64,19 @@ export interface ProgressView {
 export function progressView(snapshot: RolloutSnapshot): ProgressView {
   const { update, policy, now } = snapshot
   const nodes = nodesOf(snapshot)
-  const ended = isEnded(update)
   const counted = countsOf(nodes)
   const { status } = update
   return {
     name: update.metadata.name,
     phase: update.metadata.deletionTimestamp ? 'Deleting' : (status?.phase ?? 'Pending'),
-    ended,
+    ended: isEnded(update),
     current: status?.path?.current,
     target: targetText(update),
     startedAt: status?.startedAt ?? update.metadata.creationTimestamp,
     finishedAt: status?.finishedAt,
     now,
     // A later update takes the NodeStates over; what an ended one came to stands in its own summary.
-    counts: ended || nodes.length === 0 ? { ...counted, ...status?.summary } : counted,
+    counts: isOver(update) || snapshot.nodes.length === 0 ? { ...counted, ...status?.summary } : counted,
     waves: waveTitles.flatMap(([title, role]) => {
       const members = nodes.filter((node) => node.role === role)
       return members.length === 0 ? [] : [{ title, nodes: members, counts: countsOf(members) }]
@@ -90,7 +90,12 @@ export function progressView(snapshot: RolloutSnapshot): ProgressView {
 
 export function targetText(update: DirectUpdate): string {
   const { kubernetes, script } = update.spec
-  return [...(kubernetes ? [kubernetes.version] : []), ...(script ? [`script ${script.configMap}`] : [])].join(' + ')
+  return [...(kubernetes ? [kubernetes.version] : []), ...(script ? [scriptText(script)] : [])].join(' + ')
+}
+
+/** A ConfigMap named by its content says no more than the first digits of its sum. */
+function scriptText({ configMap, sha256 }: NonNullable<DirectUpdate['spec']['script']>): string {
+  return configMap === contentName(sha256) ? `script ${sha256.slice(0, 8)}` : `script ${configMap}`
 }
 
 const waveTitles = [
@@ -104,7 +109,7 @@ function nodesOf({ update, nodes, nodeStates }: RolloutSnapshot): readonly NodeP
   const listed = new Map((update.status?.nodes ?? []).map((entry) => [entry.name, entry]))
   const known = new Map<string, Node | undefined>()
   // Selected nodes that an ended update has no word about were taken over by a later one.
-  if (!isEnded(update)) for (const node of nodes) known.set(node.metadata.name, node)
+  if (!isOver(update)) for (const node of nodes) known.set(node.metadata.name, node)
   else for (const node of nodes) if (states.has(node.metadata.name)) known.set(node.metadata.name, node)
   for (const name of [...states.keys(), ...listed.keys()]) if (!known.has(name)) known.set(name, undefined)
   return [...known]
