@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const child of children) child.kill('SIGKILL')
   children = []
-  await rm(folder, { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
 interface Agent {
@@ -113,5 +113,6 @@ it('a stop of the agent leaves the script running', { timeout: 30_000 }, async (
   const agent = await startAgent(script)
   await untilTrue(async () => (await lines(counter)).length === 1)
   await agent.kill('SIGTERM')
-  await untilTrue(async () => (await lines(counter)).length === 2)
+  await untilTrue(() => existsSync(join(folder, 'state/orders/op-1/logs/step-01-script.1.exit')))
+  expect(await lines(counter)).toEqual(['begin', 'end'])
 })
