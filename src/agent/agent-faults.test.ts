@@ -62,6 +62,40 @@ describe('with the API away', () => {
   })
 })
 
+describe('a status that cannot be written', () => {
+  it('is not sent again when the API server finds it wrong, but the next one is', async () => {
+    const bench = await idleAgent()
+    bench.api.refusing = 'Invalid'
+    bench.api.place(scriptOrder())
+    await bench.clock.pass(3_600_000)
+    expect(bench.api.requests.filter((request) => request === 'patch')).toHaveLength(2)
+    bench.api.refusing = undefined
+    bench.api.place(scriptOrder({ id: 'op-2' }))
+    await bench.clock.until(() => bench.order?.id === 'op-2' && bench.order.state === 'Succeeded')
+  })
+
+  it('is sent again after a conflict or a throttle', async () => {
+    for (const code of ['Conflict', 'TooManyRequests', 'Forbidden'] as const) {
+      const bench = await idleAgent()
+      bench.api.refusing = code
+      bench.api.place(scriptOrder())
+      await bench.clock.pass(60_000)
+      bench.api.refusing = undefined
+      await bench.clock.until(bench.hasEnded('Succeeded'))
+    }
+  })
+
+  it('is not sent for ever to a server that drops a field of it', async () => {
+    const bench = await idleAgent()
+    bench.api.pruned = 'epoch'
+    bench.api.place(scriptOrder())
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    await bench.clock.pass(3_600_000)
+    expect(bench.api.requests.filter((request) => request === 'patch')).toHaveLength(2)
+    expect(bench.lines.filter((line) => line.includes('did not keep all'))).not.toEqual([])
+  })
+})
+
 describe('a disk that fails', () => {
   it.each([
     { file: 'orders/op-1/order.json', text: '{"format": 1, "sha256": "', says: 'is damaged or half-written' },
@@ -95,6 +129,24 @@ describe('a disk that fails', () => {
     bench.disk.putResult('/var/lib/slipway/orders/op-1/content', `${script}rm -rf /`)
     bench.restart()
     await bench.clock.until(bench.hasEnded('RequiresAttention'))
+    const writes = bench.api.patches.length
+    await bench.clock.pass(20 * 60_000)
+    expect(bench.host.executions).toHaveLength(1)
+    expect(bench.api.patches).toHaveLength(writes)
+  })
+
+  it('a repaired journal is gone on with', async () => {
+    const bench = await idleAgent()
+    bench.api.place(scriptOrder())
+    await bench.clock.until(() => bench.host.executions.length === 1)
+    bench.kill()
+    const path = '/var/lib/slipway/orders/op-1/order.json'
+    const whole = bench.disk.files.get(path)?.content ?? ''
+    bench.disk.putResult(path, whole.slice(0, 100))
+    bench.restart()
+    await bench.clock.until(bench.hasEnded('RequiresAttention'))
+    bench.disk.putResult(path, whole)
+    await bench.clock.until(bench.hasEnded('Succeeded'))
     expect(bench.host.executions).toHaveLength(1)
   })
 

@@ -13,7 +13,7 @@ import type { Driver, Step } from './drivers/driver.ts'
 import type { EndState, OrderFolder } from './journal/order-folder.ts'
 import { corrupt } from './journal/sealed-file.ts'
 import { type Gatekeeper, type Permission, permissionByWatch, permissionToStart } from './permission.ts'
-import { endReport, type FailedStep, progressReport } from './report.ts'
+import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
 import { runStep, type StepOutcome } from './step-runner.ts'
 
 export interface Workshop extends Gatekeeper {
@@ -60,6 +60,8 @@ export async function carryOut(
   }
   const deadline = new Deadline(shop.clock, acceptedAt, parseDuration(order.timeout))
   const task: Task = { shop, folder, order, steps, deadline, stop }
+  // An earlier life may have died before it could tell. Not at once: what is found next may have to be told instead.
+  if (hasBegun(folder)) shop.tell(progressReport(folder, steps), soonMs)
   const staged = await stage(task, signal)
   if (!staged.may) return close(task, staged.end, { reason: staged.reason })
   for (const [index, step] of steps.entries()) {
@@ -76,7 +78,7 @@ export async function carryOut(
 async function stage(task: Task, signal: AbortSignal): Promise<Permission> {
   const { shop, folder, order, steps } = task
   // Staging comes before the first step: once one has begun, all that is needed is on the disk.
-  if (folder.steps.some((record) => record.begun || record.done)) return { may: true }
+  if (hasBegun(folder)) return { may: true }
   for (let failures = 1; ; failures++) {
     const permission = task.stop ? stopped(task.stop) : permissionByWatch(shop, order, task.deadline)
     if (!permission.may) return permission

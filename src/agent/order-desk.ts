@@ -28,7 +28,7 @@ interface Answered {
   readonly nodeUID: string | undefined
 }
 
-const retryBackOff = { baseMs: 5_000, maxMs: 300_000 }
+const retryBackOff = { baseMs: 5_000, maxMs: 60_000 }
 const versionsOnOffer = 100
 
 export class OrderDesk {
@@ -68,8 +68,8 @@ export class OrderDesk {
         } catch (error) {
           if (signal.aborted) throw error
           failures += 1
-          if (this.#explain(error) === 'wait for a person') await this.#bell.heard(signal)
-          else await sleep(clock, backOffMs(retryBackOff, failures, random), signal)
+          this.#explain(error)
+          await sleep(clock, backOffMs(retryBackOff, failures, random), signal)
         }
       }
     } finally {
@@ -166,8 +166,8 @@ export class OrderDesk {
     }
   }
 
-  /** Says in log and status why an order does not go on. A damaged journal needs a person; anything else may pass. */
-  #explain(error: unknown): 'wait for a person' | 'try again' {
+  /** Says in log and status why an order does not go on. It may pass, or a person may repair it: it is looked at again. */
+  #explain(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error)
     const code = error instanceof SlipwayError ? error.code : 'Internal'
     this.#options.log.error('cannot go on', { code, error: message })
@@ -183,7 +183,6 @@ export class OrderDesk {
       }
       this.#tell(bareReport(order.id, 'RequiresAttention', reason))
     }
-    return isCorrupt ? 'wait for a person' : 'try again'
   }
 
   #tell(report: AgentOrder): void {

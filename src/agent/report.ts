@@ -17,8 +17,11 @@ export interface FailedStep {
 
 /** The order while it is under way: Accepted before its first step began, then Running. */
 export function progressReport(folder: OrderFolder, steps: readonly Step[]): AgentOrder {
-  const begun = folder.steps.some((record) => record.begun || record.done)
-  return report(folder, steps, { state: begun ? 'Running' : 'Accepted' })
+  return report(folder, steps, { state: hasBegun(folder) ? 'Running' : 'Accepted' })
+}
+
+export function hasBegun(folder: OrderFolder): boolean {
+  return folder.steps.some((record) => record.begun || record.done)
 }
 
 export function endReport(

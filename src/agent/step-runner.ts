@@ -113,7 +113,8 @@ async function start(
   signal: AbortSignal,
 ): Promise<{ readonly begun: StepStart; readonly error?: unknown }> {
   const { host, folder, index, step, context } = run
-  const paths = await folder.pathsOf(index, starts)
+  const paths = folder.pathsOf(index, starts)
+  await folder.makeLogFolder()
   const job = {
     argv: await step.argv(context),
     env: { SLIPWAY_NODE: run.nodeName, SLIPWAY_ORDER: context.order.id, SLIPWAY_STEP: step.name },
@@ -162,7 +163,7 @@ async function start(
 
 async function awaitEnd(run: StepRun, begun: StepStart, signal: AbortSignal): Promise<Ending> {
   const { host, folder, index, step } = run
-  const { result } = await folder.pathsOf(index, begun.starts)
+  const { result } = folder.pathsOf(index, begun.starts)
   const state = await host.look(begun.process, result)
   if (state.state !== 'running') return state
   const orderLeftMs = run.orderDeadline.leftMs()
@@ -251,7 +252,7 @@ async function finish(run: StepRun, begun: StepStart | undefined): Promise<StepO
 }
 
 async function readTail(run: StepRun, start: number): Promise<string | undefined> {
-  const { log } = await run.folder.pathsOf(run.index, start)
+  const { log } = run.folder.pathsOf(run.index, start)
   const tail = await run.host.disk.readTail(log, tailBytes)
   // The cut may have gone through a character.
   const text = tail?.replace(/^\uFFFD+/, '').slice(-tailBytes)

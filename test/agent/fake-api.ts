@@ -13,6 +13,10 @@ export class FakeApi implements KubeApi {
   readonly patches: unknown[] = []
   /** Set to make every request fail. */
   away: KubeErrorCode | undefined
+  /** Set to make every patch fail without effect. */
+  refusing: KubeErrorCode | undefined
+  /** Set to drop this field of the agent's status on every patch, as a server with older CRDs prunes it. */
+  pruned: keyof AgentStatus | undefined
   /** Fails the next patch after it took effect. */
   loseNextAnswer = false
   #version = 1
@@ -86,12 +90,14 @@ export class FakeApi implements KubeApi {
 
   async patch<T extends KubeObject>(_type: ResourceType<T>, _ref: ObjectRef, patch: Patch): Promise<T> {
     this.#ask('patch')
+    if (this.refusing) throw new KubeError(this.refusing, 'the pretend API refuses this')
     if (!this.node) throw new KubeError('NotFound', 'gone', { status: 404 })
     if (patch.type !== 'merge') throw new KubeError('Invalid', 'merge patches only')
     const { metadata, ...rest } = patch.body
     if ((metadata as { uid?: string }).uid !== this.node.metadata.uid) throw new KubeError('Conflict', 'another uid')
     this.patches.push(rest)
-    const next = apply(this.node, rest) as NodeState
+    const kept = this.pruned ? apply(rest, { status: { agent: { [this.pruned]: null } } }) : rest
+    const next = apply(this.node, kept) as NodeState
     this.node = { ...next, metadata: { ...this.node.metadata, resourceVersion: this.#nextVersion() } }
     this.#tell({ type: 'MODIFIED', object: this.node })
     if (this.loseNextAnswer) {

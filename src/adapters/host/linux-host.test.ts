@@ -17,7 +17,7 @@ const host = () => new LinuxHost({ disk: new FileDisk() })
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'slipway-host-'))
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+afterEach(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 const job = (argv: readonly string[], logBytes = 1024 * 1024): Job => ({
   argv,

@@ -33,6 +33,7 @@ export type EndState = keyof typeof endFiles
 
 const orderFile = 'order.json'
 const contentFile = 'content'
+const logFolder = 'logs'
 const stepFile = /^step-([0-9]{2})-(.+)\.(inprogress|done)$/
 
 /** A name that is safe for a file and still readable; the id itself stands in order.json. */
@@ -122,10 +123,14 @@ export class OrderFolder {
   }
 
   /** Where the output and the exit code of one start of a step go; each start has its own, so no result is taken for another's. */
-  async pathsOf(index: number, start: number): Promise<{ readonly log: string; readonly result: string }> {
-    await this.#disk.makeFolder(`${this.path}/logs`)
-    const stem = `${this.#stem(index)}.${start}`
-    return { log: `${this.path}/logs/${stem}.log`, result: `${this.path}/logs/${stem}.exit` }
+  pathsOf(index: number, start: number): { readonly log: string; readonly result: string } {
+    const stem = `${this.path}/${logFolder}/${this.#stem(index)}.${start}`
+    return { log: `${stem}.log`, result: `${stem}.exit` }
+  }
+
+  /** Before the first start: where output and exit codes go must be there. */
+  async makeLogFolder(): Promise<void> {
+    await this.#disk.makeFolder(`${this.path}/${logFolder}`)
   }
 
   async begin(index: number, start: StepStart): Promise<void> {
