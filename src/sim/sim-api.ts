@@ -1,7 +1,7 @@
 // The API server in memory. Synchronous: one call is one transaction. Processes reach it through a SimClient, which adds
 // the way there and back, and what can go wrong on it.
 
-import { namespaces, pods, type ResourceType } from '../api/kube.ts'
+import { type KubeObject, namespaces, pods, type ResourceType } from '../api/kube.ts'
 import type {
   DeleteOptions,
   EvictOptions,
@@ -103,12 +103,15 @@ export class SimApi {
   }
 
   /** The object as it is now, without a request: for those who judge a simulation, not for those in it. */
-  peek(type: ResourceType, ref: ObjectRef): StoredObject | undefined {
-    return this.#store.table(type).get(ref.namespace, ref.name)
+  peek<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef): T | undefined {
+    const object: KubeObject | undefined = this.#store.table(type).get(ref.namespace, ref.name)
+    return object as T | undefined
   }
 
-  peekAll(type: ResourceType): Iterable<StoredObject> {
-    return this.#store.table(type).all()
+  peekAll<T extends KubeObject>(type: ResourceType<T>, selection: Selection = {}): readonly T[] {
+    const table = this.#store.table(type)
+    const objects: readonly KubeObject[] = table.list(select(selection, table.rules))
+    return objects as readonly T[]
   }
 
   /** Forgets history, so that watches from old versions are answered with 410. */

@@ -205,6 +205,10 @@ export class ScopedClock implements Clock {
     }
   }
 
+  get frozen(): boolean {
+    return this.#state === 'frozen'
+  }
+
   setSkew(skewMs: number): void {
     this.#skewMs = skewMs
   }

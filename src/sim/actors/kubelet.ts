@@ -42,6 +42,7 @@ export interface KubeletOptions {
 
 const leaseEveryMs = 10_000
 const leasesPerStatus = 30
+const silenceMs = 25_000
 const leaseNamespace = 'kube-node-lease'
 const retryMs = 1000
 
@@ -55,25 +56,31 @@ export async function runKubelet(options: KubeletOptions, signal: AbortSignal): 
   const pods = new KubeletPods(options, reject, signal)
   following.subscribe((after, before) => pods.see(after, before))
   await untilDone(() => renewLease(options, signal), options, signal)
-  beat(options, 1, reject, signal)
+  beat(options, reject, signal)
   await Promise.race([following.run(signal), broken])
 }
 
-/** One timer a node: the lease each time, the status now and then. */
-function beat(options: KubeletOptions, count: number, failed: (error: unknown) => void, signal: AbortSignal): void {
-  options.clock.after(leaseEveryMs, () => {
-    if (signal.aborted) return
-    const told =
-      count % leasesPerStatus === 0
-        ? [renewLease(options, signal), postStatus(options, signal)]
-        : [renewLease(options, signal)]
-    for (const one of told) {
-      one.catch((error: unknown) => {
+/** One timer a node: the lease each time, the status now and then, and after a silence in which others gave the node up. */
+function beat(options: KubeletOptions, failed: (error: unknown) => void, signal: AbortSignal): void {
+  const { clock } = options
+  let renewedMs = clock.monotonicMs()
+  let count = 0
+  const renew = async (): Promise<void> => {
+    await renewLease(options, signal)
+    const silentMs = clock.monotonicMs() - renewedMs
+    renewedMs = clock.monotonicMs()
+    if (++count % leasesPerStatus === 0 || silentMs > silenceMs) await postStatus(options, signal)
+  }
+  const next = (): void => {
+    clock.after(leaseEveryMs, () => {
+      if (signal.aborted) return
+      renew().catch((error: unknown) => {
         if (!signal.aborted && !isKubeError(error)) failed(error)
       })
-    }
-    beat(options, count + 1, failed, signal)
-  })
+      next()
+    })
+  }
+  next()
 }
 
 async function untilDone(work: () => Promise<void>, options: KubeletOptions, signal: AbortSignal): Promise<void> {

@@ -42,8 +42,9 @@ export class GarbageCollector {
   }
 
   #see({ type, before, after }: CommittedChange): void {
-    const object = after ?? before
-    if (object === undefined) return
+    const seen = after ?? before
+    if (seen === undefined) return
+    const object = seen as StoredObject
     const { uid, namespace } = object.metadata
     const ownersBefore = before?.metadata.ownerReferences
     const ownersAfter = after?.metadata.ownerReferences

@@ -1,6 +1,6 @@
 // What etcd is to the API server: every object, one counter of versions, and the news of each change in order.
 
-import type { ResourceType } from '../../api/kube.ts'
+import type { KubeObject, ResourceType } from '../../api/kube.ts'
 import { rulesOf } from './kind-rules.ts'
 import { notFound } from './refusals.ts'
 import { ResourceTable, type TableChange } from './resource-table.ts'
@@ -11,9 +11,9 @@ import { WatchHub } from './watch-hub.ts'
 export interface CommittedChange {
   readonly type: 'created' | 'updated' | 'deleted'
   readonly kind: string
-  readonly before?: StoredObject
+  readonly before?: KubeObject
   /** Absent for a deletion. */
-  readonly after?: StoredObject
+  readonly after?: KubeObject
   readonly client: string
   /** Virtual milliseconds since the start. */
   readonly time: number
