@@ -1,5 +1,5 @@
 /**
- * A short, stable fingerprint of a JSON value (FNV-1a, 53 bits as hex): tells whether two values differ.
+ * A short, stable fingerprint of a JSON value (FNV-1a, 52 bits as hex): tells whether two values differ.
  * Not for secrets or integrity: contents that are run are pinned by SHA-256.
  */
 export function fingerprint(value: unknown): string {

@@ -8,11 +8,12 @@ export function mergePatch(before: unknown, after: unknown): unknown {
   if (!isObject(before) || !isObject(after)) return equalJson(before, after) ? undefined : after
   const patch: Record<string, unknown> = {}
   for (const key of Object.keys(before)) {
-    if (before[key] !== undefined && after[key] === undefined) patch[key] = null
+    if (before[key] !== undefined && own(after, key) === undefined) patch[key] = null
   }
   for (const key of Object.keys(after)) {
     if (after[key] === undefined) continue
-    const part = before[key] === undefined ? after[key] : mergePatch(before[key], after[key])
+    const old = own(before, key)
+    const part = old === undefined ? after[key] : mergePatch(old, after[key])
     if (part !== undefined) patch[key] = part
   }
   return Object.keys(patch).length === 0 ? undefined : patch
@@ -25,11 +26,16 @@ export function equalJson(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((item, index) => equalJson(item, b[index]))
   }
   if (!isObject(a) || !isObject(b)) return false
-  for (const key of Object.keys(a)) if (!equalJson(a[key], b[key])) return false
-  for (const key of Object.keys(b)) if (b[key] !== undefined && a[key] === undefined) return false
+  for (const key of Object.keys(a)) if (!equalJson(a[key], own(b, key))) return false
+  for (const key of Object.keys(b)) if (b[key] !== undefined && own(a, key) === undefined) return false
   return true
 }
 
 function isObject(value: unknown): value is { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A key may be any word, also one that every object inherits. */
+function own(object: { readonly [key: string]: Json }, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
 }

@@ -48,6 +48,9 @@ export function judgePod(view: PodView, policy: DrainPolicy): PodJudgement {
   if (policy.emptyDir === 'Block' && pod.spec.volumes?.some(({ emptyDir }) => emptyDir !== undefined)) {
     return wait('PodKeepsData', `${name} keeps data in an emptyDir`)
   }
+  const evict: PodJudgement = { action: 'evict', reason: { code: 'PodEvicting', message: `evicting ${name}` } }
+  // Not started: the API server lets it go without a look at any budget.
+  if (pod.status?.phase === 'Pending') return evict
   const [budget, second] = view.budgets
   if (budget && second) {
     return wait(
@@ -55,7 +58,6 @@ export function judgePod(view: PodView, policy: DrainPolicy): PodJudgement {
       `${name} is selected by ${budgetName(budget)} and ${budgetName(second)}; the API server evicts no such pod`,
     )
   }
-  const evict: PodJudgement = { action: 'evict', reason: { code: 'PodEvicting', message: `evicting ${name}` } }
   if (!budget || evictsFreely(pod, budget)) return evict
   const allowed = (budget.status?.disruptionsAllowed ?? 0) - view.reserved(budget.metadata.uid)
   if (allowed > 0) return { ...evict, budgetUID: budget.metadata.uid }
@@ -79,9 +81,8 @@ function budgetName(budget: PodDisruptionBudget): string {
   return `PodDisruptionBudget ${budget.metadata.namespace}/${budget.metadata.name}`
 }
 
-/** The API server lets these go whatever the budget says: not started, or not healthy where the budget has enough without. */
+/** The API server lets these go at no charge: not healthy, where the budget says so or has enough without. */
 function evictsFreely(pod: Pod, budget: PodDisruptionBudget): boolean {
-  if (pod.status?.phase === 'Pending') return true
   const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
   if (ready) return false
   if (budget.spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true

@@ -16,7 +16,13 @@ export function changeLedger(ledger: Ledger, change: LedgerChange): Ledger {
         ({ node, nodeUID, holder }) => node === grant.node && nodeUID === grant.nodeUID && holder === grant.holder,
       ),
   )
-  const added = change.grants.filter((grant) => !kept.some(({ node }) => node === grant.node))
+  const booked = new Set(kept.map(({ node }) => node))
+  const added: Grant[] = []
+  for (const grant of change.grants) {
+    if (booked.has(grant.node)) continue
+    booked.add(grant.node)
+    added.push(grant)
+  }
   if (added.length === 0 && kept.length === ledger.grants.length) return ledger
   return { ...ledger, grants: [...kept, ...added] }
 }

@@ -48,13 +48,15 @@ export type Verdict =
 export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonly Verdict[] {
   const away = new Set(view.away)
   const controlPlaneAway = new Set(view.controlPlaneAway)
+  const taken = new Map<string, string>()
+  const holderOf = (node: string) => taken.get(node) ?? view.holderOf(node)
   const verdicts: Verdict[] = []
   for (const { holder, requests, held, limit } of claims) {
     let counted = limit.counted
     for (const request of requests) {
       const reason =
         held ??
-        obstacle(request, holder, { ...view, away, controlPlaneAway }) ??
+        obstacle(request, holder, { ...view, away, controlPlaneAway, holderOf }) ??
         (counted >= limit.maxUnavailable ? limitSpent(limit.maxUnavailable) : undefined)
       if (reason) {
         verdicts.push({ verdict: 'waiting', holder, request, reason })
@@ -62,6 +64,7 @@ export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonl
       }
       counted++
       away.add(request.node)
+      taken.set(request.node, holder)
       if (request.role === 'ControlPlane') controlPlaneAway.add(request.node)
       verdicts.push({ verdict: 'granted', holder, request })
     }

@@ -105,10 +105,8 @@ function planVersion(text: string, view: PlanView, selected: readonly Node[]): P
   if (!target) return refused(true, 'VersionUnknown', `"${text}" is not a full version such as v1.36.3`)
   let current: string | undefined
   const unoffered: string[] = []
-  let selectsControlPlane = false
   for (const node of selected) {
     const { name } = node.metadata
-    if (roleOf(node) === 'ControlPlane') selectsControlPlane = true
     const facts = view.stateOf(name)?.status?.agent?.facts
     const versions = [facts?.kubelet ?? node.status?.nodeInfo?.kubeletVersion, facts?.apiServer]
     for (const version of versions) {
@@ -138,11 +136,12 @@ function planVersion(text: string, view: PlanView, selected: readonly Node[]): P
     )
   }
   const controlPlane = view.nodes.filter((node) => roleOf(node) === 'ControlPlane')
-  const oldest = oldestApiServer(controlPlane, view.stateOf, view.serverVersion)
-  const untouched = selectsControlPlane
-    ? controlPlane.filter((node) => !selects(view.spec.nodeSelector, node.metadata.labels))
-    : []
-  const ceiling = selectsControlPlane && untouched.length === 0 ? target.text : oldest
+  const untouched = controlPlane.filter((node) => !selects(view.spec.nodeSelector, node.metadata.labels))
+  // API servers this update upgrades are at the target before the first worker starts.
+  const ceiling =
+    controlPlane.length > 0 && untouched.length === 0
+      ? target.text
+      : oldestApiServer(untouched, view.stateOf, view.serverVersion)
   if (selected.some((node) => roleOf(node) === 'Worker') && compareVersions(target.text, ceiling) > 0) {
     return refused(
       true,
