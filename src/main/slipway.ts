@@ -41,7 +41,8 @@ const deps: CliDependencies = {
   runAgent: async (options, signal) => (await import('./roles/agent-role.ts')).agentRole(role, options, signal),
   runDemo: async (...asked) => (await import('./roles/simulated-roles.ts')).demoRole(...asked),
   runSimulate: async (...asked) => (await import('./roles/simulated-roles.ts')).simulateRole(...asked),
-  runSimAgents: async (...asked) => (await import('./roles/simulated-roles.ts')).simAgentsRole(...asked),
+  runSimAgents: async (options, signal) =>
+    (await import('./roles/sim-agents-role.ts')).simAgentsRole(role, options, signal),
 }
 
 process.stdout.on('error', endWithReader)

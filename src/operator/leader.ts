@@ -4,7 +4,6 @@
 import type { NodeState } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import { cordonOwner } from '../core/node/node-facts.ts'
-import { updateOfOperation } from '../core/update/operation.ts'
 import { runController } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { WorkQueue } from '../kube/work-queue.ts'
@@ -90,20 +89,16 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   wakeGrants()
 
   const reconcileGrants = async (): Promise<undefined> => {
-    const changed = await grants.run(operations.running(), signal).catch((error: unknown) => {
+    const { nodes, updates } = await grants.run(operations.running(), signal).catch((error: unknown) => {
       if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
       throw error
     })
     metrics?.granted(book.grants.length)
-    for (const name of changed) {
+    for (const name of nodes) {
       look(name)
       wakeNode(name)
     }
-    const touched = new Set(book.grants.map(({ holder }) => updateOfOperation(holder)))
-    for (const operation of operations.running()) touched.add(operation.update.metadata.name)
-    for (const { metadata } of cluster.updates.values())
-      if (metadata.deletionTimestamp !== undefined) touched.add(metadata.name)
-    for (const update of touched) queues.updates.add(update)
+    for (const update of updates) queues.updates.add(update)
     return undefined
   }
   const reconcileNode = makeNodeReconcile({

@@ -15,8 +15,11 @@ export interface Execution {
   readonly order: string
   readonly step: string
   readonly argv: readonly string[]
+  readonly bootId: string
   readonly startedMs: number
   endedMs?: number
+  /** How it ended, where it ended by itself. */
+  exitCode?: number
   outcome: 'running' | 'exited' | 'killed' | 'power-lost'
 }
 
@@ -32,6 +35,8 @@ export interface PretendHostOptions {
   readonly workMs: readonly [number, number]
   readonly versionsOnOffer?: readonly string[]
   readonly exitCodeOf?: (job: Job) => number
+  /** Told just before a job runs; it is not among the executions yet. */
+  readonly onExecution?: (execution: Execution) => void
   readonly onKubeletRestart?: () => void
   readonly onVersions?: (state: PretendState) => void
 }
@@ -75,6 +80,11 @@ export class PretendHost implements Host {
     this.#loading = undefined
     const state = (await readPretendState(this.disk)) ?? this.#fresh()
     await this.#save({ ...state, bootId: this.#options.random.uuid() })
+  }
+
+  /** What is installed, for those who judge a simulation; undefined before anybody has asked. */
+  get installed(): PretendState | undefined {
+    return this.#state
   }
 
   /** Read from the disk once: also the jobs that went on while nobody pretended. */
@@ -185,9 +195,11 @@ export class PretendHost implements Host {
       order: job.env.SLIPWAY_ORDER ?? '',
       step: job.env.SLIPWAY_STEP ?? '',
       argv: job.argv,
+      bootId: identity.bootId,
       startedMs: clock.monotonicMs(),
       outcome: 'running',
     }
+    this.#options.onExecution?.(execution)
     this.executions.push(execution)
     const leftMs = endsAtMs - clock.now().getTime()
     const cancel = clock.after(leftMs, () => void this.#complete(running))
@@ -206,6 +218,7 @@ export class PretendHost implements Host {
     const boot = this.#boot
     const { job } = running
     const exitCode = this.#options.exitCodeOf?.(job) ?? 0
+    running.execution.exitCode = exitCode
     if (exitCode === 0) await this.#takeEffect(job.argv)
     if (boot !== this.#boot) return
     const log = (await this.disk.read(job.logPath)) ?? ''

@@ -35,6 +35,8 @@ export interface SimClusterOptions {
   readonly startAgent?: StartAgent
   readonly exitCodeOf?: (job: Job, nodeName: string) => number
   readonly versionsOnOffer?: readonly string[]
+  /** Told of every job on any machine, just before it runs. */
+  readonly onExecution?: (execution: Execution) => void
   /** Whether control-plane nodes keep ordinary pods off; by default where there are workers to take them. */
   readonly taintControlPlane?: boolean
   readonly faults?: (cluster: SimCluster) => ClusterFaults
@@ -135,6 +137,11 @@ export class SimCluster implements SimWorld {
     return [...this.machines.values()].flatMap(({ containers }) => containers.processes())
   }
 
+  /** The API servers' versions, by control-plane node. */
+  get apiServers(): ReadonlyMap<string, string> {
+    return this.#apiServers
+  }
+
   /** Every process that talks to the API and is not the control plane itself. */
   clients(): readonly SimProcess[] {
     const agents = [...this.machines.values()].flatMap(({ agent }) => (agent?.alive ? [agent] : []))
@@ -172,6 +179,7 @@ export class SimCluster implements SimWorld {
       versionsOnOffer: options.versionsOnOffer,
       faults: this.#faults?.requests,
       diskFault: this.#faults?.disk,
+      onExecution: options.onExecution,
       onVersions: ({ apiServer }) => this.#announce(node.name, apiServer),
       onExit: (process, exit) => this.#note(process, exit),
     })

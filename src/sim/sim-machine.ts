@@ -3,7 +3,7 @@ import type { Job } from '../ports/host.ts'
 import { runKubelet } from './actors/kubelet.ts'
 import { ContainerRuntime, type Programs } from './container-runtime.ts'
 import { PretendDisk } from './pretend-disk.ts'
-import { PretendHost } from './pretend-host.ts'
+import { type Execution, PretendHost } from './pretend-host.ts'
 import type { PretendState } from './pretend-state.ts'
 import { type DiskFault, hostOf } from './process-host.ts'
 import type { FaultSource } from './request-fault.ts'
@@ -37,6 +37,7 @@ export interface MachineOptions {
   readonly versionsOnOffer: readonly string[] | undefined
   readonly faults: FaultSource | undefined
   readonly diskFault: ((process: SimProcess) => DiskFault) | undefined
+  readonly onExecution: ((execution: Execution) => void) | undefined
   readonly onVersions: (state: PretendState) => void
   readonly onExit: (process: SimProcess, exit: ProcessExit) => void
 }
@@ -65,7 +66,7 @@ export class SimMachine {
     this.#options = options
     this.node = options.node
     this.name = options.node.name
-    const { exitCodeOf, versionsOnOffer } = options
+    const { exitCodeOf, versionsOnOffer, onExecution } = options
     this.host = new PretendHost({
       nodeName: this.name,
       clock: world.clock,
@@ -76,6 +77,7 @@ export class SimMachine {
       workMs: options.workMs,
       ...(versionsOnOffer === undefined ? {} : { versionsOnOffer }),
       ...(exitCodeOf === undefined ? {} : { exitCodeOf: (job: Job) => exitCodeOf(job, this.name) }),
+      ...(onExecution === undefined ? {} : { onExecution }),
       onKubeletRestart: () => this.restartKubelet(),
       onVersions: options.onVersions,
     })

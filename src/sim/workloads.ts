@@ -27,6 +27,7 @@ export interface WorkloadOptions {
   readonly namespace: string
   readonly name: string
   readonly replicas: number
+  readonly labels?: Readonly<Record<string, string>>
   readonly pod?: Partial<PodSpec>
   /** With a budget of this many that may be away. */
   readonly maxUnavailable?: number | string
@@ -36,7 +37,7 @@ export interface WorkloadOptions {
 /** A Deployment labelled app=NAME, with its PodDisruptionBudget where asked for. */
 export async function createWorkload(api: KubeApi, options: WorkloadOptions, signal: AbortSignal): Promise<Deployment> {
   const { namespace, name, replicas, pod, maxUnavailable, minAvailable } = options
-  const labels = { app: name }
+  const labels = { app: name, ...options.labels }
   const deployment = await api.create(
     deployments,
     {
@@ -74,6 +75,7 @@ export async function createOperatorPods(api: KubeApi, replicas: number, signal:
       namespace: operatorNamespace,
       name: 'slipway',
       replicas,
+      labels: { 'app.kubernetes.io/name': 'slipway', 'app.kubernetes.io/component': 'operator' },
       pod: { containers: [{ name: 'operator', image: 'slipway', args: ['operator'] }], tolerations: anywhere },
     },
     signal,

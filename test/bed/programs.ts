@@ -31,6 +31,22 @@ export async function findPrograms(say: (line: string) => void): Promise<string>
   })
 }
 
+/**
+ * For `describe.skipIf`: why there is no API server to test with, said loudly. Where one is required (CI, or
+ * SLIPWAY_REQUIRE_API_SERVER=1) the answer is undefined, so that the tests run and fail with the reason.
+ */
+export async function whyNoApiServer(): Promise<string | undefined> {
+  const say = (line: string) => process.stderr.write(`${line}\n`)
+  try {
+    await findPrograms(say)
+    return undefined
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    say(`\n*** API SERVER TESTS SKIPPED: ${reason}\n`)
+    return process.env.CI || process.env.SLIPWAY_REQUIRE_API_SERVER === '1' ? undefined : reason
+  }
+}
+
 async function obtain(folder: string, say: (line: string) => void): Promise<void> {
   const reasons: string[] = []
   const ways = [

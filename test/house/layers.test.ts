@@ -117,7 +117,7 @@ const forbidden: readonly Plant[] = [
     what: 'env in an adapter',
     at: 'src/adapters/clock/c1.ts',
     source: 'export const x = process.env\n',
-    rule: globals,
+    rule: 'lint/style/noProcessEnv',
   },
   {
     what: 'a promise nobody waits for',

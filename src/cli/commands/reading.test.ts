@@ -97,6 +97,20 @@ describe('status', () => {
     expect(await cli.run('status', 'to-1-36')).toBe(code)
   })
 
+  it('does not take the status of an earlier spec for the end of this one', async () => {
+    const { metadata, ...rest } = update({ phase: 'Failed' })
+    const edited = { ...rest, metadata: { ...metadata, generation: 2 } }
+    const cli = cliFixture(new ListedApi().put(directUpdates, edited))
+    expect(await cli.run('status', 'to-1-36')).toBe(0)
+  })
+
+  it('leaves out what NodeStates say of an earlier run of the same update', async () => {
+    const api = upgradeMidway().put(nodeStates, nodeState('w3', { operationID: 'to-1-36/earlier', phase: 'Failed' }))
+    const cli = cliFixture(api)
+    await cli.run('status', 'to-1-36', '-o', 'json')
+    expect(JSON.parse(cli.out.text)).toMatchObject({ summary: { failed: 0, waiting: 2 } })
+  })
+
   it('names an update that is not there', async () => {
     const cli = cliFixture(new ListedApi())
     expect(await cli.run('status', 'nope')).toBe(2)

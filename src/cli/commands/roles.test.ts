@@ -58,6 +58,17 @@ describe('demo', () => {
     expect(asked).toBe(speed)
   })
 
+  it.each([
+    { argv: [], colours: true },
+    { argv: ['--no-color'], colours: false },
+  ])('paints a terminal with $argv: $colours', async ({ argv, colours }) => {
+    const cli = cliFixture(new ListedApi(), { runDemo })
+    cli.out.isTTY = true
+    cli.out.color = true
+    await cli.run('demo', ...argv)
+    expect(cli.out.text.includes(`${String.fromCharCode(27)}[36mInProgress`)).toBe(colours)
+  })
+
   it.each([{ phase: 'Failed' }, { violations: [{ seed: 1, rule: '1', message: 'two away, one allowed' }] }])(
     'exits with 1 after %j',
     async (change) => {

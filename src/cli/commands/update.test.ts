@@ -100,13 +100,11 @@ describe('update', () => {
     const status = { observedGeneration: 1, operationID: `${name}/1`, startedAt: '2026-11-15T12:05:00Z' }
     api.put(directUpdates, { ...made, status: { ...status, phase: 'InProgress', summary: counts } })
     await cli.clock.advance(1000)
-    api.put(nodeStates, nodeState('cp1', { ...rollout, phase: 'Draining', reason: budgetReason }))
+    const until = (time: string) => ({ ...budgetReason, message: `${budgetReason.message}; looking again at ${time}` })
+    api.put(nodeStates, nodeState('cp1', { ...rollout, phase: 'Draining', reason: until('12:06') }))
     await cli.clock.advance(60_000)
     // Only the time of day in the sentence changed: no new line.
-    api.put(
-      nodeStates,
-      nodeState('cp1', { ...rollout, phase: 'Draining', reason: budgetReason, deadline: '2026-11-15T13:00:00Z' }),
-    )
+    api.put(nodeStates, nodeState('cp1', { ...rollout, phase: 'Draining', reason: until('12:07') }))
     api.put(
       nodeStates,
       nodeState('w1', { ...rollout, phase: 'Pending', reason: { code: 'BudgetSpent', message: 'one is away' } }),
@@ -123,7 +121,7 @@ describe('update', () => {
     expect(cli.out.text).toMatchInlineSnapshot(`
       "12:05:00 update to-v1-36-3-abcde Pending: v1.36.3, 0/2 done, 2 waiting
       12:05:01 update to-v1-36-3-abcde InProgress: v1.36.3, 0/2 done, 2 waiting
-      12:05:02 cp1 Draining: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed)
+      12:05:02 cp1 Draining: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed); looking again at 12:06
       12:06:03 cp1 Done
       12:06:03 w1 Done
       12:06:03 update to-v1-36-3-abcde Succeeded: v1.36.3, 2/2 done in 1m3s
@@ -197,9 +195,11 @@ describe('update', () => {
   })
 
   it('stops following on Ctrl-C, and says that the update goes on', async () => {
-    const cli = cliFixture(twoNodes())
+    const api = twoNodes()
+    const cli = cliFixture(api)
     const ended = cli.run('update', '--kubernetes', 'v1.36.3')
     await cli.clock.advance(1000)
+    api.put(nodeStates, nodeState('w1', { ...rollout, phase: 'Draining' }))
     cli.controller.abort()
     expect(await ended).toBe(130)
     expect(cli.err.text).toBe(`the update goes on; follow it again: slipway status ${name} -w\n`)

@@ -105,6 +105,22 @@ describe('the live picture', () => {
     expect(lines).toContain('more under work')
   })
 
+  it('keeps to the smallest window', () => {
+    const members = ['cp1', 'w1', 'w2', 'w3', 'w4', 'w5']
+    const states = members.map((name, index) =>
+      nodeState(name, {
+        phase: index < 3 ? 'Failed' : 'Pending',
+        reason: { code: 'BudgetSpent', message: `reason ${index}` },
+      }),
+    )
+    const snapshot = {
+      ...{ now, update: update({ phase: 'InProgress', operationID: operation }), nodeStates: states },
+      nodes: members.map((name) => node(name, { controlPlane: name === 'cp1' })),
+      policy: { metadata: update().metadata, spec: { paused: true } },
+    }
+    expect(picture(snapshot, { rows: 7 }).split('\n')).toHaveLength(6)
+  })
+
   it('never passes the edges of the window, whatever the phases', () => {
     const member = fc.record({
       name: fc.stringMatching(/^[a-z]{1,30}$/),

@@ -29,8 +29,6 @@ export interface NodeView {
   /** When the node's kubelet last renewed its Lease; undefined while not looked at. */
   readonly leaseRenewedAt: string | undefined
   readonly epoch: number
-  /** When this process wrote the order; undefined after a restart. Only saves a write, decides nothing else. */
-  readonly orderedAtMs: number | undefined
   readonly now: Date
   /** Nothing is judged late before this: after a change of leader everybody gets a fair time to report. */
   readonly graceUntil: Date
@@ -39,7 +37,8 @@ export interface NodeView {
 export type NodeAction =
   | { readonly action: 'cordon' }
   | { readonly action: 'uncordon' }
-  | { readonly action: 'setRollout'; readonly rollout: Rollout }
+  /** `unhurried`: a state that usually passes at once, worth a write only when it lasts. */
+  | { readonly action: 'setRollout'; readonly rollout: Rollout; readonly unhurried?: true }
   | { readonly action: 'watchPods' }
   | { readonly action: 'watchLease' }
   | { readonly action: 'setOrder'; readonly order: Order }
@@ -52,8 +51,6 @@ export type NodeAction =
 
 const atRest = new Set<Rollout['phase']>(['Done', 'Skipped'])
 const lastWords = new Set<AgentOrder['state']>(['Succeeded', 'Failed', 'Withdrawn', 'Refused'])
-/** A state that usually passes at once is not worth a write before this. */
-const patienceMs = 2_000
 
 export function decideNode(view: NodeView): NodeAction {
   const { grant, operation, state, node } = view
@@ -84,7 +81,11 @@ export function lastWord(order: Order, state: NodeState): AgentOrder | undefined
 }
 
 function startNode(view: NodeView, operation: Operation): NodeAction {
-  const { node, now } = view
+  const { node, state, now } = view
+  const before = state.status?.rollout
+  const { order } = state.spec
+  // The ledger was lost and the node given anew: what the other operation has under way here ends first.
+  if (before && !atRest.has(before.phase) && order && !hasStopped(order, state)) return withdraw(order)
   if (!isCordoned(node)) {
     // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
     return isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
@@ -144,11 +145,11 @@ function drainNode(view: NodeView, operation: Operation, rollout: Rollout): Node
   const pods = drain.blocked.slice(0, 20)
   const code = late ? 'DrainTimedOut' : pods[0]?.reason.code
   const changed = code !== rollout.reason?.code || !sameBlockers(pods, rollout.drain?.pods ?? [])
-  const quietUntil = Date.parse(rollout.since) + patienceMs
-  if (changed && now.getTime() >= quietUntil) {
+  if (changed) {
     const message = `${drain.left} of ${drain.total} pods left${pods[0] ? `: ${pods[0].reason.message}` : ''}`
     return {
       action: 'setRollout',
+      unhurried: true,
       rollout: {
         ...rollout,
         drain: { total: drain.total, left: drain.left, pods },
@@ -156,7 +157,6 @@ function drainNode(view: NodeView, operation: Operation, rollout: Rollout): Node
       },
     }
   }
-  if (changed) return { action: 'wait', untilMs: quietUntil }
   return watchDeadline(view, rollout)
 }
 
@@ -164,15 +164,13 @@ function awaitAcceptance(view: NodeView, operation: Operation, rollout: Rollout)
   if (rollout.phase === 'Assigned' || rollout.phase === 'RequiresAttention') {
     return watchDeadline(view, rollout, orderLate(operation))
   }
-  // An agent that is there answers at once: then the next write says Working, and this one is saved.
-  const due = (view.orderedAtMs ?? 0) + patienceMs
-  if (view.now.getTime() < due) return { action: 'wait', untilMs: due }
   return enter(view, rollout, 'Assigned', {
     deadlineMs: parseDuration(operation.nodeTimeout),
     reason: {
       code: 'WaitingForAgent',
       message: `the agent on ${view.node.metadata.name} has not accepted the order yet`,
     },
+    unhurried: true,
   })
 }
 
@@ -194,22 +192,24 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
   return enter(view, rollout, 'Verifying', {
     deadlineMs: parseDuration(operation.nodeTimeout),
     reason: verdict.reason,
+    unhurried: true,
   })
 }
 
 /** Puts a node back whose operation is gone: nothing of it may run any more before the slot is returned. */
 function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
   const { order } = state.spec
-  if (order?.id.startsWith(`${grant.holder}/`) && !hasStopped(order, state)) {
-    return order.desired === 'Run'
-      ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } }
-      : { action: 'wait' }
-  }
+  if (order?.id.startsWith(`${grant.holder}/`) && !hasStopped(order, state)) return withdraw(order)
   const rollout = state.status?.rollout
   const ours = rollout?.operationID === grant.holder
   if (isOurCordon(node) && !(ours && rollout.cordon?.prior === 'Unschedulable')) return { action: 'uncordon' }
   if (ours && !atRest.has(rollout.phase)) return { action: 'clear' }
   return { action: 'returnGrant' }
+}
+
+/** Asks the agent to stop, once; then its word is waited for. */
+function withdraw(order: Order): NodeAction {
+  return order.desired === 'Run' ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } } : { action: 'wait' }
 }
 
 function hasStopped(order: Order, state: NodeState): boolean {
@@ -248,12 +248,18 @@ function enter(
   { now }: NodeView,
   rollout: Rollout,
   phase: Rollout['phase'],
-  detail: { readonly deadlineMs?: number; readonly reason?: Reason; readonly finished?: boolean } = {},
+  detail: {
+    readonly deadlineMs?: number
+    readonly reason?: Reason
+    readonly finished?: boolean
+    readonly unhurried?: true
+  } = {},
 ): NodeAction {
   const { deadline: _deadline, reason: _reason, drain: _drain, ...kept } = rollout
   const at = now.toISOString()
   return {
     action: 'setRollout',
+    ...(detail.unhurried && { unhurried: true }),
     rollout: {
       ...kept,
       phase,

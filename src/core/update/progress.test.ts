@@ -14,7 +14,7 @@ const counts = (part: Partial<Counts> = {}): Counts => ({
 })
 const view = (part: Partial<Counts> = {}, more: Partial<ProgressView> = {}): ProgressView => ({
   counts: counts(part),
-  unreturned: 0,
+  slots: 0,
   stopped: false,
   waitingFor: undefined,
   ...more,
@@ -25,7 +25,7 @@ describe('the phase of an update', () => {
   it.each<[string, ProgressView, string]>([
     ['all done', view({ done: 3 }), 'Succeeded'],
     ['all were there already', view({ skipped: 3 }), 'Succeeded'],
-    ['done, a slot not returned yet', view({ done: 3 }, { unreturned: 1 }), 'InProgress'],
+    ['done, a slot not returned yet', view({ done: 3 }, { slots: 1 }), 'InProgress'],
     ['some wait', view({ waiting: 1, done: 2 }), 'InProgress'],
     ['some are under work', view({ working: 1, done: 2 }), 'InProgress'],
     ['one failed, others are under work', view({ working: 1, failed: 1 }, { stopped: true }), 'InProgress'],
@@ -50,10 +50,10 @@ describe('the phase of an update', () => {
       skipped: small,
     })
     fc.assert(
-      fc.property(any, small, fc.boolean(), (given, unreturned, stopped) => {
-        const phase = phaseOf({ counts: given, unreturned, stopped, waitingFor: undefined })
+      fc.property(any, small, fc.boolean(), (given, slots, stopped) => {
+        const phase = phaseOf({ counts: given, slots, stopped, waitingFor: undefined })
         if (given.working + given.attention > 0) expect(['InProgress', 'RequiresAttention']).toContain(phase)
-        if (phase === 'Succeeded') expect(given.waiting + given.failed + unreturned).toBe(0)
+        if (phase === 'Succeeded') expect(given.waiting + given.failed + slots).toBe(0)
         if (phase === 'Failed') expect(given.failed).toBeGreaterThan(0)
         const total = Object.values(given).reduce((sum, count) => sum + count, 0)
         const { waiting, failed, done, skipped } = given

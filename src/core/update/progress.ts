@@ -14,20 +14,20 @@ export interface Counts {
 
 export interface ProgressView {
   readonly counts: Counts
-  /** Slots the operation still holds for nodes that are done: not over before they are returned. */
-  readonly unreturned: number
+  /** Slots the operation still holds: it has not succeeded before the last one is returned. */
+  readonly slots: number
   /** Too many nodes failed: nothing new starts. */
   readonly stopped: boolean
   /** Why the next node does not start, where one waits. */
   readonly waitingFor: Reason | undefined
 }
 
-export function phaseOf({ counts, stopped, unreturned }: ProgressView): UpdatePhase {
+export function phaseOf({ counts, stopped, slots }: ProgressView): UpdatePhase {
   const { waiting, working, attention, failed } = counts
   if (working > 0) return 'InProgress'
   if (attention > 0) return 'RequiresAttention'
   if (failed > 0 && (stopped || waiting === 0)) return 'Failed'
-  return waiting === 0 && unreturned === 0 ? 'Succeeded' : 'InProgress'
+  return waiting === 0 && slots === 0 ? 'Succeeded' : 'InProgress'
 }
 
 export function summaryOf(counts: Counts): Pick<Required<DirectUpdateStatus>, 'summary' | 'progress'> {

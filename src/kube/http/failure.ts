@@ -1,6 +1,7 @@
 // Names every failure by what the caller can do about it, and says whether the request can have taken effect.
 
-import { KubeError, type KubeErrorCause, type KubeErrorCode } from '../../api/kube-error.ts'
+import { isKubeError, KubeError, type KubeErrorCause, type KubeErrorCode } from '../../api/kube-error.ts'
+import type { Patch } from '../../ports/kube-api.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -29,6 +30,17 @@ export function refusal(status: number, body: string, retryAfter: string | undef
     : build(status, said, text(said.message) ?? `the server answered ${status}`, retryAfter)
 }
 
+/**
+ * A JSON patch whose `test` did not hold is answered as if it were malformed: 422 without a cause (a field that is refused
+ * names its cause). Where there are tests it means that the object is not what was decided on.
+ */
+export function patchRefusal(error: unknown, patch: Patch): unknown {
+  if (patch.type !== 'json' || !patch.operations.some(({ op }) => op === 'test')) return error
+  if (!isKubeError(error, 'Invalid') || error.status !== 422 || error.causes.length > 0) return error
+  const message = 'the object is not what the patch expects: a test did not hold, or a path is not there'
+  return new KubeError('Conflict', message, { status: error.status, cause: error })
+}
+
 /** From the Status object that ends a watch. */
 export function watchRefusal(object: unknown): KubeError {
   const said = isObject(object) ? object : {}
@@ -40,18 +52,19 @@ function build(status: number, said: Json, message: string, retryAfter: string |
   const reason = text(said.reason)
   const details = isObject(said.details) ? said.details : {}
   const retryAfterMs = retryMs(retryAfter, details.retryAfterSeconds)
-  return new KubeError(codeOf(status, reason, message), message, {
+  const causes = causesOf(details.causes)
+  return new KubeError(codeOf(status, reason, causes), message, {
     status,
-    causes: causesOf(details.causes),
+    causes,
     ...(reason === undefined ? {} : { reason }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
 }
 
-function codeOf(status: number, reason: string | undefined, message: string): KubeErrorCode {
+function codeOf(status: number, reason: string | undefined, causes: readonly KubeErrorCause[]): KubeErrorCode {
   if (reason === 'AlreadyExists') return 'AlreadyExists'
-  // A `test` of a JSON patch that does not hold is answered like a malformed patch; only the message tells them apart.
-  if (status === 422 && /^testing (value|path) .* failed|^test(ing)? failed/i.test(message)) return 'Conflict'
+  // A merge patch for another object of that name: the server calls its uid immutable, the caller must decide again.
+  if (status === 422 && causes.some(({ field }) => field === 'metadata.uid')) return 'Conflict'
   return codes[status] ?? 'ServerError'
 }
 

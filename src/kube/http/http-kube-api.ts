@@ -13,7 +13,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from '../../ports/kube-api.ts'
-import { watchRefusal } from './failure.ts'
+import { patchRefusal, watchRefusal } from './failure.ts'
 import { HttpClient, type HttpClientOptions } from './http-client.ts'
 import { queryText, resourcePath } from './resource-path.ts'
 
@@ -118,7 +118,10 @@ export class HttpKubeApi implements KubeApi {
     const contentType = `application/${patch.type}-patch+json`
     const body = JSON.stringify(patch.type === 'merge' ? patch.body : patch.operations)
     const call = { verb: 'patch', plural: type.plural, method: 'PATCH', path, body, contentType } as const
-    return (await this.#client.request(call, signal)) as T
+    const answer = await this.#client.request(call, signal).catch((error: unknown) => {
+      throw patchRefusal(error, patch)
+    })
+    return answer as T
   }
 
   async delete<T extends KubeObject>(

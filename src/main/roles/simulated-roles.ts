@@ -5,7 +5,6 @@ import type { CliDependencies } from '../../cli/dependencies.ts'
 
 export const demoRole: CliDependencies['runDemo'] = () => missing('demo')
 export const simulateRole: CliDependencies['runSimulate'] = () => missing('simulate')
-export const simAgentsRole: CliDependencies['runSimAgents'] = () => missing('sim agents')
 
 function missing(role: string): Promise<never> {
   return Promise.reject(new SlipwayError('Internal', `this build has no ${role}`, { nextStep: 'use a newer build' }))

@@ -13,6 +13,8 @@ import type { BudgetWatch } from './budget-watch.ts'
 import type { OwnPods } from './own-pods.ts'
 import { slimPod } from './slim-pod.ts'
 
+/** A pod that is still there this long after its grace is stuck. */
+const overdueMs = 30_000
 const retryMs = { refused: 5_000, overBudget: 1_000 }
 
 export class NodeDrain {
@@ -76,7 +78,7 @@ export class NodeDrain {
         if (asked.reason.code !== 'PodEvicting') blocked.push({ pod: podName(pod), reason: asked.reason })
         againAtMs = Math.min(againAtMs, asked.againAtMs)
       } else if (verdict.action === 'wait') {
-        blocked.push({ pod: podName(pod), reason: verdict.reason })
+        if (!this.#isGoing(pod)) blocked.push({ pod: podName(pod), reason: verdict.reason })
       } else if (this.#ownPods.isOwn(pod)) {
         own.push(pod)
       } else {
@@ -110,6 +112,14 @@ export class NodeDrain {
       this.#budgets.reserve(budget)
     }
     return verdict
+  }
+
+  /** On its way out in good time: nothing a person has to know of. Its deletion instant is when its grace is over. */
+  #isGoing({ metadata }: Pod): boolean {
+    const { deletionTimestamp } = metadata
+    return (
+      deletionTimestamp !== undefined && this.#ports.clock.now().getTime() < Date.parse(deletionTimestamp) + overdueMs
+    )
   }
 
   #pending(pod: Pod): boolean {

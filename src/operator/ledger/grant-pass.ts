@@ -3,12 +3,18 @@
 import type { Grant } from '../../api/maintenance-policy.ts'
 import { resolveCount } from '../../core/count.ts'
 import { type Budget, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
+import { updateOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
 import type { LedgerBook } from './ledger-book.ts'
 
 type Slot = Pick<Grant, 'node' | 'nodeUID' | 'holder'>
+
+export interface Outcome {
+  readonly nodes: readonly string[]
+  readonly updates: readonly string[]
+}
 
 export class GrantPass {
   readonly #ports: OperatorPorts
@@ -33,8 +39,8 @@ export class GrantPass {
     this.#regrants.set(slot.node, slot)
   }
 
-  /** Returns the nodes whose slot came or went. */
-  async run(operations: readonly RunningOperation[], signal: AbortSignal): Promise<readonly string[]> {
+  /** Says what changed: nodes whose slot came or went, updates with news. */
+  async run(operations: readonly RunningOperation[], signal: AbortSignal): Promise<Outcome> {
     const since = this.#ports.clock.now().toISOString()
     const returns = new Map([...this.#returns, ...this.#lost()])
     const regrants = [...this.#regrants.values()].map((slot) => ({ ...slot, since }))
@@ -57,8 +63,14 @@ export class GrantPass {
     }, signal)
     for (const [node, slot] of this.#returns) if (returns.get(node) === slot) this.#returns.delete(node)
     for (const { node } of regrants) this.#regrants.delete(node)
-    for (const operation of operations) operation.waitingFor = reasonFor(operation.id, verdicts)
-    return changedNodes(before, this.#book.grants)
+    const changed = changedGrants(before, this.#book.grants)
+    const updates = new Set(changed.map(({ holder }) => updateOfOperation(holder)))
+    for (const operation of operations) {
+      const reason = reasonFor(operation.id, verdicts)
+      if (operation.waitingFor?.message !== reason?.message) updates.add(operation.update.metadata.name)
+      operation.waitingFor = reason
+    }
+    return { nodes: changed.map(({ node }) => node), updates: [...updates] }
   }
 
   /** Slots of nodes that were deleted, or replaced by another machine of the same name. */
@@ -96,11 +108,9 @@ function reasonFor(holder: string, verdicts: readonly Verdict[]): RunningOperati
   return waiting?.verdict === 'waiting' ? waiting.reason : undefined
 }
 
-function changedNodes(before: readonly Grant[], after: readonly Grant[]): readonly string[] {
+function changedGrants(before: readonly Grant[], after: readonly Grant[]): readonly Grant[] {
   const key = ({ node, nodeUID, holder }: Grant) => `${node} ${nodeUID} ${holder}`
   const old = new Set(before.map(key))
   const now = new Set(after.map(key))
-  return [...before.filter((grant) => !now.has(key(grant))), ...after.filter((grant) => !old.has(key(grant)))].map(
-    ({ node }) => node,
-  )
+  return [...before.filter((grant) => !now.has(key(grant))), ...after.filter((grant) => !old.has(key(grant)))]
 }

@@ -38,6 +38,14 @@ export class LedgerBook {
     return this.#byNode.get(node)
   }
 
+  holderOf(node: string): string | undefined {
+    return this.#byNode.get(node)?.holder
+  }
+
+  heldBy(holder: string): number {
+    return this.#ledger.grants.reduce((sum, grant) => sum + (grant.holder === holder ? 1 : 0), 0)
+  }
+
   /** A new leader's first write. `atLeast`: the highest epoch any agent has seen, in case the policy was deleted meanwhile. */
   async open(atLeast: number, signal: AbortSignal): Promise<void> {
     for (;;) {

@@ -39,11 +39,16 @@ export interface NodeControllerOptions {
 interface Attention {
   drain?: NodeDrain
   lease?: { readonly store: Store<Lease>; readonly reflector: Reflector<Lease>; readonly stop: () => void }
-  orderedAtMs?: number
+  /** A rollout that is written only if it lasts, and since when it was wanted. */
+  unhurried?: { readonly what: string; readonly sinceMs: number }
 }
 
 /** A Lease that is not there was never renewed. */
 const never = new Date(0).toISOString()
+
+const patienceMs = 2_000
+/** The same reason with other pods is told again at most this often. */
+const repeatMs = 15_000
 
 /** More decisions in a row than any healthy path needs: then let others have a turn. */
 const maxActions = 12
@@ -86,7 +91,6 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         drain: report,
         leaseRenewedAt: held.lease && (held.lease.store.get(`kube-node-lease/${name}`)?.spec.renewTime ?? never),
         epoch: book.epoch,
-        orderedAtMs: held.orderedAtMs,
         now,
         graceUntil: options.graceUntil,
       }
@@ -97,6 +101,8 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         const waits = [...until, ...(report?.againMs === undefined ? [] : [Math.max(1, report.againMs)])]
         return waits.length > 0 ? { afterMs: Math.min(...waits) } : undefined
       }
+      const pauseMs = pauseBefore(decision, state, held)
+      if (pauseMs > 0) return { afterMs: Math.min(pauseMs, report?.againMs ?? pauseMs) }
       const done = await perform(decision, view, held, signal)
       if (done) {
         if (!grant || decision.action === 'returnGrant') dismiss(name)
@@ -104,6 +110,20 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
       }
     }
     return { afterMs: 1 }
+  }
+
+  /** How long to wait and see whether the write is needed at all. */
+  function pauseBefore(decision: NodeAction, state: NodeState, held: Attention): number {
+    if (decision.action !== 'setRollout' || !decision.unhurried) {
+      delete held.unhurried
+      return 0
+    }
+    const { phase, reason } = decision.rollout
+    const what = `${phase} ${reason?.code}`
+    const nowMs = ports.clock.monotonicMs()
+    if (held.unhurried?.what !== what) held.unhurried = { what, sinceMs: nowMs }
+    const news = reason?.code !== state.status?.rollout?.reason?.code
+    return held.unhurried.sinceMs + (news ? patienceMs : repeatMs) - nowMs
   }
 
   /** True when the next look must wait for somebody else's write. */
@@ -118,6 +138,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         await act.uncordon(ports.api, cluster, node, signal)
         return false
       case 'setRollout':
+        delete held.unhurried
         await act.setRollout(ports.api, cluster, state, decision.rollout, signal)
         noteRollout(view, decision.rollout)
         if (decision.rollout.phase !== 'Draining') stopDrain(held)
@@ -139,7 +160,6 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         return false
       case 'setOrder':
         await act.setOrder(ports.api, cluster, state, decision.order, signal)
-        held.orderedAtMs = ports.clock.now().getTime()
         stopDrain(held)
         return false
       case 'clear':

@@ -91,7 +91,7 @@ export class MemberTable {
     }
     if (before && same(before, after)) return false
     if (before) this.#tally(before, -1)
-    else this.#sorted = this.#position.has(name) && this.#sorted
+    if (before?.role !== after.role) this.#sorted = false
     this.#members.set(name, after)
     this.#tally(after, 1)
     const position = this.#position.get(name)

@@ -17,6 +17,8 @@ import { MemberTable, type Standing } from './member-table.ts'
 
 export interface Slots {
   holderOf(node: string): string | undefined
+  /** How many slots the operation holds. */
+  heldBy(holder: string): number
 }
 
 export class RunningOperation {
@@ -68,10 +70,12 @@ export class RunningOperation {
     return new Date(this.#startedAt)
   }
 
-  /** Takes over a safe edit: limits and drain settings may change while it runs. */
-  adopt(update: DirectUpdate, operation: Operation): void {
+  /** Takes over a safe edit: limits and drain settings may change while it runs. True when there was one. */
+  adopt(update: DirectUpdate, operation: Operation): boolean {
+    const edited = update.metadata.generation !== this.#update.metadata.generation
     this.#update = update
     this.#operation = operation
+    return edited
   }
 
   refresh(name: string): boolean {
@@ -92,12 +96,12 @@ export class RunningOperation {
   }
 
   progress(): ProgressView {
-    const { done, skipped } = this.table.counts
-    let unreturned = 0
-    if (this.table.counts.waiting === 0 && done + skipped > 0) {
-      for (const name of this.#cluster.unavailable) if (this.#slots.holderOf(name) === this.id) unreturned++
+    return {
+      counts: { ...this.table.counts },
+      slots: this.#slots.heldBy(this.id),
+      stopped: this.#stopped(),
+      waitingFor: this.#obstacle(),
     }
-    return { counts: { ...this.table.counts }, unreturned, stopped: this.#stopped(), waitingFor: this.#obstacle() }
   }
 
   #obstacle(): Reason | undefined {

@@ -51,8 +51,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const running = operations.get(name)
     if (running?.id === id) {
-      running.adopt(update, operation)
-      options.wakeGrants()
+      if (running.adopt(update, operation)) options.wakeGrants()
       return report(running, signal)
     }
     if (isOver(update, id)) {
@@ -84,7 +83,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const startedAt = resumed && update.status?.startedAt ? new Date(update.status.startedAt) : ports.clock.now()
     const running = new RunningOperation({
       cluster,
-      slots: { holderOf: (node) => book.grantOf(node)?.holder },
+      slots: book,
       serverVersion: options.serverVersion,
       update,
       operation,

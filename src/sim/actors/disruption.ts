@@ -9,6 +9,7 @@ import {
 } from '../../api/kube.ts'
 import { matchesSelector } from '../server/selectors.ts'
 import { type ActorContext, controllerOf, hasEnded, isReady } from './actor.ts'
+import { BudgetIndex } from './budget-index.ts'
 import { keyOf } from './following.ts'
 import { KeyedWork } from './keyed-work.ts'
 
@@ -24,7 +25,7 @@ export function startDisruption(context: ActorContext): void {
   const deployments = context.following(deploymentType)
   const statefulSets = context.following(statefulSetType)
   const covered = new Map<string, Set<string>>()
-  const inNamespace = new Map<string, Map<string, PodDisruptionBudget>>()
+  const index = new BudgetIndex()
   const podsInNamespace = new Map<string, Map<string, Pod>>()
   const work = new KeyedWork({ ...context, delayMs: 10, work: reconcile, failed: context.failed })
 
@@ -33,14 +34,12 @@ export function startDisruption(context: ActorContext): void {
     if (budget === undefined) return
     const key = keyOf(budget)
     const namespace = budget.metadata.namespace ?? ''
-    const neighbours = inNamespace.get(namespace) ?? new Map<string, PodDisruptionBudget>()
-    inNamespace.set(namespace, neighbours)
+    if (before !== undefined) index.remove(before)
     if (after === undefined) {
-      neighbours.delete(key)
       covered.delete(key)
       return
     }
-    neighbours.set(key, after)
+    index.add(after)
     if (before?.metadata.generation !== after.metadata.generation || !covered.has(key)) {
       const members = new Set<string>()
       for (const [podKey, pod] of podsInNamespace.get(namespace) ?? []) {
@@ -60,20 +59,23 @@ export function startDisruption(context: ActorContext): void {
     if (after === undefined) neighbours.delete(podKey)
     else neighbours.set(podKey, after)
     if (after !== undefined && before !== undefined && !matters(after, before)) return
-    for (const [key, budget] of inNamespace.get(namespace) ?? []) {
-      const members = covered.get(key)
-      const belongs = after !== undefined && matchesSelector(budget.spec.selector, after.metadata.labels)
-      if (!belongs && members?.has(podKey) !== true) continue
-      if (belongs) members?.add(podKey)
-      else members?.delete(podKey)
-      work.mark(key)
+    for (const labels of new Set([before?.metadata.labels, after?.metadata.labels])) {
+      for (const key of index.candidates(namespace, labels)) {
+        const members = covered.get(key)
+        const selector = budgets.get(key)?.spec.selector
+        const belongs = after !== undefined && matchesSelector(selector, after.metadata.labels)
+        if (!belongs && members?.has(podKey) !== true) continue
+        if (belongs) members?.add(podKey)
+        else members?.delete(podKey)
+        work.mark(key)
+      }
     }
   })
   for (const scaled of [deployments, replicaSets, statefulSets]) {
     scaled.subscribe((after, before) => {
       if (after?.spec.replicas === before?.spec.replicas) return
       const namespace = (after ?? before)?.metadata.namespace ?? ''
-      for (const key of inNamespace.get(namespace)?.keys() ?? []) work.mark(key)
+      for (const key of index.inNamespace(namespace)) work.mark(key)
     })
   }
 

@@ -11,16 +11,20 @@ export class OwnedPods {
   /** Deleted by us, not yet seen to go. */
   readonly #leaving = new Set<string>()
 
-  constructor(context: ActorContext, kind: string, changed: (ownerKey: string) => void) {
+  constructor(
+    context: ActorContext,
+    kind: string,
+    /** A pod came, is going, went or ended: something may have to be done. Otherwise only its readiness changed. */
+    changed: (ownerKey: string, what: 'pods' | 'readiness') => void,
+  ) {
     this.#context = context
     context.following(podType).subscribe((after, before) => {
       const pod = after ?? before
       const owner = pod === undefined ? undefined : controllerOf(pod)
       if (pod === undefined || owner?.kind !== kind) return
       this.#index(owner.uid, pod, after !== undefined)
-      if (after === undefined || before === undefined || differs(after, before)) {
-        changed(`${pod.metadata.namespace}/${owner.name}`)
-      }
+      const what = difference(after, before)
+      if (what !== undefined) changed(`${pod.metadata.namespace}/${owner.name}`, what)
     })
   }
 
@@ -86,13 +90,11 @@ export class OwnedPods {
   }
 }
 
-/** Whether a controller has a reason to look again. */
-function differs(after: Pod, before: Pod): boolean {
-  return (
-    isReady(after) !== isReady(before) ||
-    after.status?.phase !== before.status?.phase ||
-    after.metadata.deletionTimestamp !== before.metadata.deletionTimestamp
-  )
+function difference(after: Pod | undefined, before: Pod | undefined): 'pods' | 'readiness' | undefined {
+  if (after === undefined || before === undefined) return 'pods'
+  if (after.metadata.deletionTimestamp !== before.metadata.deletionTimestamp) return 'pods'
+  if (hasEnded(after) !== hasEnded(before)) return 'pods'
+  return isReady(after) === isReady(before) ? undefined : 'readiness'
 }
 
 /** All of them, and then the first error of any. */

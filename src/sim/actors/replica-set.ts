@@ -8,14 +8,22 @@ import { allDone, OwnedPods } from './owned-pods.ts'
 export function startReplicaSets(context: ActorContext): void {
   const replicaSets = context.following(replicaSetType)
   const work = new KeyedWork({ ...context, delayMs: 5, work: reconcile, failed: context.failed })
-  const pods = new OwnedPods(context, replicaSetType.kind, (key) => work.mark(key))
-  replicaSets.subscribe((after) => after && work.mark(keyOf(after)))
+  const reports = new KeyedWork({ ...context, delayMs: 200, work: reportLater, failed: context.failed })
+  const pods = new OwnedPods(context, replicaSetType.kind, (key, what) => (what === 'pods' ? work : reports).mark(key))
+  replicaSets.subscribe((after, before) => {
+    if (after !== undefined && after.metadata.generation !== before?.metadata.generation) work.mark(keyOf(after))
+  })
 
   async function reconcile(key: string): Promise<void> {
     const replicaSet = replicaSets.get(key)
     if (replicaSet === undefined || replicaSet.metadata.deletionTimestamp !== undefined) return
     await scale(replicaSet, pods.active(replicaSet.metadata.uid))
-    await report(replicaSet, pods.active(replicaSet.metadata.uid))
+    reports.mark(key)
+  }
+
+  async function reportLater(key: string): Promise<void> {
+    const replicaSet = replicaSets.get(key)
+    if (replicaSet !== undefined) await report(replicaSet, pods.active(replicaSet.metadata.uid))
   }
 
   async function scale(replicaSet: ReplicaSet, active: readonly Pod[]): Promise<void> {

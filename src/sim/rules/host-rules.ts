@@ -1,22 +1,10 @@
 // Rules 3, 4, 5 and 11, judged on the machines: what really ran there, and what was said of it.
 
 import type { AgentOrder, NodeState } from '../../api/node-state.ts'
+import type { Execution } from '../pretend-host.ts'
 import type { CommittedChange } from '../server/object-store.ts'
 import { isAgent, type Report, type Slack } from './rule.ts'
 import type { Truth } from './truth.ts'
-
-/** One run of a job on a pretend machine. */
-export interface Execution {
-  readonly node: string
-  readonly order: string
-  readonly step: string
-  readonly bootId: string
-  readonly argv: readonly string[]
-  readonly startedMs: number
-  readonly endedMs: number | undefined
-  /** Undefined while it runs, and for one that was cut off. */
-  readonly exitCode: number | undefined
-}
 
 const ended = new Set<AgentOrder['state']>(['Succeeded', 'Failed', 'Withdrawn', 'Refused'])
 
@@ -32,8 +20,9 @@ export function judgeStart(
   const what = `step ${step} of ${order} on ${node}`
   for (const other of earlier) {
     if (other.order !== order || other.step !== step) continue
-    if (other.bootId === bootId && other.endedMs === undefined) report(4, `${what} was started while another copy runs`)
-    if (other.bootId === bootId && other.exitCode === 0) report(4, `${what} ran to its end and was started again`)
+    if (other.outcome === 'running') report(4, `${what} was started while another copy runs`)
+    if (other.bootId === bootId && other.outcome === 'exited' && other.exitCode === 0)
+      report(4, `${what} ran to its end and was started again`)
   }
   const state = truth.states.get(node)
   const said = state?.status?.agent?.order

@@ -1,8 +1,9 @@
 // Watches every committed write and every job on every machine of a run, and holds them against the eleven rules.
 
 import type { Node } from '../../api/kube.ts'
+import type { Execution } from '../pretend-host.ts'
 import type { CommittedChange } from '../server/object-store.ts'
-import { type Execution, judgeStart, judgeVersions, judgeWord } from './host-rules.ts'
+import { judgeStart, judgeVersions, judgeWord } from './host-rules.ts'
 import { judgeLedger } from './ledger-rules.ts'
 import { judgeNode, judgeOwnership, judgePods } from './node-rules.ts'
 import type { Report, RuleNumber, Slack, Violation, WriteRule } from './rule.ts'

@@ -19,10 +19,17 @@ export interface CommittedChange {
   readonly time: number
 }
 
+interface TableEntry {
+  readonly table: ResourceTable
+  readonly hub: WatchHub
+}
+
 export type CommitListener = (change: CommittedChange) => void
 
 export class ObjectStore {
-  readonly #tables = new Map<KindId, { readonly table: ResourceTable; readonly hub: WatchHub }>()
+  readonly #tables = new Map<KindId, TableEntry>()
+  /** The same, found by the descriptor itself: most are constants. */
+  readonly #byType = new WeakMap<ResourceType, TableEntry>()
   readonly #listeners = new Set<CommitListener>()
   readonly #historyLimit: number
   readonly #time: () => number
@@ -110,7 +117,15 @@ export class ObjectStore {
     }
   }
 
-  #entry(type: ResourceType): { readonly table: ResourceTable; readonly hub: WatchHub } {
+  #entry(type: ResourceType): TableEntry {
+    const known = this.#byType.get(type)
+    if (known !== undefined) return known
+    const entry = this.#entryOfKind(type)
+    this.#byType.set(type, entry)
+    return entry
+  }
+
+  #entryOfKind(type: ResourceType): TableEntry {
     const id = kindId(type)
     const found = this.#tables.get(id)
     if (found !== undefined) return found

@@ -1,0 +1,298 @@
+// Our client against a real API server: what the port promises, and every way to be let in.
+
+import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { request } from 'undici'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type ConfigMap,
+  configMaps,
+  type Node,
+  nodes,
+  type Pod,
+  podDisruptionBudgets,
+  pods,
+} from '../../src/api/kube.ts'
+import type { WatchEvent } from '../../src/ports/kube-api.ts'
+import { type ApiServer, adminToken, startApiServer } from '../bed/api-server.ts'
+import { makePair } from '../bed/certificates.ts'
+import { whyNoApiServer } from '../bed/programs.ts'
+import { type RealClient, realClient, writeKubeconfig } from './real-client.ts'
+
+const missing = await whyNoApiServer()
+const namespace = 'default'
+const { signal } = new AbortController()
+let server: ApiServer
+let client: RealClient
+
+const configMap = (name: string, labels: Record<string, string> = {}) => ({ metadata: { name, namespace, labels } })
+const pod = (name: string, labels: Record<string, string> = {}) => ({
+  metadata: { name, namespace, labels },
+  spec: { containers: [{ name: 'c', image: 'none' }] },
+})
+
+describe.skipIf(missing)('the client on a real API server', () => {
+  beforeAll(async () => {
+    server = await startApiServer({ controllers: false })
+    client = await realClient(server.kubeconfigPath)
+  })
+
+  afterAll(async () => {
+    await client?.api.close()
+    await server?.stop()
+  })
+
+  test('lists page by page, by label and by field', async () => {
+    const { api } = client
+    for (const name of ['a', 'b', 'c']) await api.create(configMaps, configMap(name, { page: 'yes' }), signal)
+    const names: string[] = []
+    let continueToken: string | undefined
+    do {
+      const options = { namespace, labelSelector: 'page=yes', limit: 2, ...(continueToken ? { continueToken } : {}) }
+      const page = await api.list(configMaps, options, signal)
+      names.push(...page.items.map((item) => item.metadata.name))
+      continueToken = page.continueToken
+    } while (continueToken !== undefined)
+    expect(names).toEqual(['a', 'b', 'c'])
+    const found = await api.list(configMaps, { fieldSelector: 'metadata.name=b' }, signal)
+    expect(found.items).toHaveLength(1)
+  })
+
+  test('refuses unknown fields instead of losing them', async () => {
+    const misspelt = { ...configMap('strict'), dta: { a: 'b' } }
+    const write = client.api.create<ConfigMap>(configMaps, misspelt, signal)
+    await expect(write).rejects.toMatchObject({
+      code: 'Invalid',
+      message: expect.stringContaining('unknown field "dta"'),
+    })
+  })
+
+  test('a write with a stale version, another uid or a test that does not hold is a conflict', async () => {
+    const { api } = client
+    const made = await api.create<Node>(nodes, { metadata: { name: 'n1' }, spec: {} }, signal)
+    const ref = { name: 'n1' }
+    const cordon = [{ op: 'add', path: '/spec/unschedulable', value: true }] as const
+    const seen = { op: 'test', path: '/metadata/uid', value: made.metadata.uid } as const
+    const changed = await api.patch(nodes, ref, { type: 'json', operations: [seen, ...cordon] }, signal)
+    expect(changed.spec.unschedulable).toBe(true)
+
+    const stale = { metadata: { resourceVersion: made.metadata.resourceVersion, labels: { a: 'b' } } }
+    const otherUid = { metadata: { uid: '00000000-0000-4000-8000-000000000000', labels: { a: 'b' } } }
+    const failing = { op: 'test', path: '/spec/unschedulable', value: false } as const
+    const absent = { op: 'test', path: '/metadata/annotations/none', value: 'x' } as const
+    const attempts = [
+      () => api.replace(nodes, made, signal),
+      () => api.patch(nodes, ref, { type: 'merge', body: stale }, signal),
+      () => api.patch(nodes, ref, { type: 'merge', body: otherUid }, signal),
+      () => api.patch(nodes, ref, { type: 'json', operations: [failing, ...cordon] }, signal),
+      () => api.patch(nodes, ref, { type: 'json', operations: [absent, ...cordon] }, signal),
+      () => api.delete(nodes, ref, { uid: 'another' }, signal),
+      () => api.delete(nodes, ref, { resourceVersion: made.metadata.resourceVersion }, signal),
+    ]
+    for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: 'Conflict' })
+    const malformed = api.patch(nodes, ref, { type: 'json', operations: [{ op: 'remove', path: '/spec/no' }] }, signal)
+    await expect(malformed).rejects.toMatchObject({ code: 'Invalid' })
+    await expect(api.create(nodes, { metadata: { name: 'n1' }, spec: {} }, signal)).rejects.toMatchObject({
+      code: 'AlreadyExists',
+    })
+    await api.delete(nodes, ref, { uid: made.metadata.uid }, signal)
+    await expect(api.get(nodes, ref, signal)).rejects.toMatchObject({ code: 'NotFound', status: 404 })
+  })
+
+  test('status is a sub-resource of its own', async () => {
+    const { api } = client
+    await api.create<Node>(nodes, { metadata: { name: 'n2' }, spec: {} }, signal)
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] }
+    const spec = { unschedulable: true }
+    const patch = { type: 'merge', body: { status } } as const
+    const written = await api.patch(nodes, { name: 'n2' }, patch, signal, 'status')
+    expect(written.status?.conditions).toMatchObject(status.conditions)
+    expect(written.spec.unschedulable).toBeUndefined()
+    const replaced = await api.replace(nodes, { ...written, spec, status: {} }, signal)
+    expect(replaced.status?.conditions).toHaveLength(1)
+    expect(replaced.spec.unschedulable).toBe(true)
+  })
+
+  test('a watch shows first the state, then each change, with characters of every size', async () => {
+    const { api } = client
+    await api.create(
+      configMaps,
+      { ...configMap('w1', { watched: 'yes' }), data: { text: 'grüße 🚢'.repeat(20_000) } },
+      signal,
+    )
+    const stop = new AbortController()
+    const events: WatchEvent<ConfigMap>[] = []
+    const seen = Promise.withResolvers<void>()
+    const options = { namespace, labelSelector: 'watched=yes', initialEvents: true }
+    const watching = api.watch(
+      configMaps,
+      options,
+      (event) => {
+        events.push(event)
+        if (event.type === 'BOOKMARK' && event.initialEventsEnd) {
+          void api.delete(configMaps, { name: 'w1', namespace }, {}, signal)
+        }
+        if (event.type === 'DELETED') seen.resolve()
+      },
+      stop.signal,
+    )
+    await seen.promise
+    stop.abort(new Error('enough'))
+    await expect(watching).rejects.toThrow('enough')
+    expect(events.map((event) => event.type)).toEqual(['ADDED', 'BOOKMARK', 'DELETED'])
+    const [first] = events
+    expect(first?.type === 'ADDED' && first.object.data?.text).toBe('grüße 🚢'.repeat(20_000))
+  })
+
+  test('a watch the server ends in good order resolves', async () => {
+    const page = await client.api.list(configMaps, { namespace }, signal)
+    const options = { namespace, resourceVersion: page.resourceVersion, timeoutSeconds: 1 }
+    await expect(client.api.watch(configMaps, options, () => {}, signal)).resolves.toBeUndefined()
+  })
+
+  // The API server itself tries for ten seconds to evict a pod whose uid does not match.
+  test('an eviction is carried out, held back by a budget, or refused for another pod of that name', async () => {
+    const { api } = client
+    const free = await api.create<Pod>(pods, pod('free'), signal)
+    const ref = { name: 'free', namespace }
+    await expect(api.evict(ref, { uid: 'another' }, signal)).rejects.toMatchObject({ code: 'Conflict' })
+    await api.evict(ref, { uid: free.metadata.uid, gracePeriodSeconds: 0 }, signal)
+    await expect(api.get(pods, ref, signal)).rejects.toMatchObject({ code: 'NotFound' })
+
+    const selector = { matchLabels: { app: 'held' } }
+    const budget = { metadata: { name: 'held', namespace }, spec: { maxUnavailable: 0, selector } }
+    await api.create(podDisruptionBudgets, budget, signal)
+    await api.create<Pod>(pods, pod('held', { app: 'held' }), signal)
+    // Only a running pod is protected.
+    const running = { type: 'merge', body: { status: { phase: 'Running' } } } as const
+    await api.patch(pods, { name: 'held', namespace }, running, signal, 'status')
+    client.requests.length = 0
+    await expect(api.evict({ name: 'held', namespace }, {}, signal)).rejects.toMatchObject({
+      code: 'TooManyRequests',
+      causes: [{ reason: 'DisruptionBudget' }],
+    })
+    expect(client.requests.map(({ verb, status }) => `${verb} ${status}`)).toEqual(['evict 429'])
+  })
+
+  test('what has been compacted away is Expired: a page’s continuation, and a watch from long ago', async () => {
+    const { api } = client
+    const page = await api.list(configMaps, { namespace, limit: 1 }, signal)
+    const token = page.continueToken ?? ''
+    expect(token).not.toBe('')
+    const { resourceVersion } = (await api.create(configMaps, configMap('newer'), signal)).metadata
+    await request(`${server.etcdUrl}/v3/kv/compaction`, {
+      method: 'POST',
+      body: JSON.stringify({ revision: resourceVersion }),
+    })
+    // A server that has just started has none of the old states in memory.
+    await server.restartApi()
+    const next = api.list(configMaps, { namespace, limit: 1, continueToken: token }, signal)
+    await expect(next).rejects.toMatchObject({ code: 'Expired', status: 410 })
+    const watching = api.watch(configMaps, { namespace, resourceVersion: '1' }, () => {}, AbortSignal.timeout(10_000))
+    await expect(watching).rejects.toMatchObject({ code: 'Expired', status: 410 })
+  })
+
+  test('says its version', async () => {
+    expect(await client.api.serverVersion(signal)).toMatch(/^v1\.\d+\.\d+/)
+  })
+
+  test('an exec plug-in is asked again only when its credentials have ended', async () => {
+    const pair = makePair(server.authority, { name: 'exec-admin', group: 'system:masters' })
+    const status = { clientCertificateData: pair.certificate, clientKeyData: pair.key }
+    const plugin = join(server.dir, 'plugin')
+    const asked = join(server.dir, 'asked')
+    const answer = (expirationTimestamp?: string) =>
+      JSON.stringify({
+        apiVersion: 'client.authentication.k8s.io/v1',
+        kind: 'ExecCredential',
+        status: { ...status, expirationTimestamp },
+      })
+    await writeFile(plugin, `#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" >> '${asked}'\ncat '${plugin}.json'\n`)
+    await chmod(plugin, 0o755)
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: './plugin',
+      provideClusterInfo: true,
+      interactiveMode: 'Never',
+    }
+    const path = await writeKubeconfig(server, 'exec.conf', { exec })
+    const { api } = await realClient(path)
+    try {
+      await writeFile(`${plugin}.json`, answer('2020-01-01T00:00:00Z'))
+      await api.list(nodes, {}, signal)
+      await writeFile(`${plugin}.json`, answer())
+      await api.list(nodes, {}, signal)
+      await api.list(nodes, {}, signal)
+    } finally {
+      await api.close()
+    }
+    const infos = (await readFile(asked, 'utf8')).trim().split('\n')
+    expect(infos).toHaveLength(2)
+    expect(JSON.parse(infos[0] ?? '')).toMatchObject({ spec: { interactive: false, cluster: { server: server.url } } })
+  })
+
+  test('a token file is read again when the server refuses what it said', async () => {
+    const tokenFile = join(server.dir, 'token')
+    await writeFile(tokenFile, 'stale')
+    const { api, requests } = await realClient(await writeKubeconfig(server, 'token.conf', { tokenFile: 'token' }))
+    try {
+      await expect(api.list(nodes, {}, signal)).rejects.toMatchObject({ code: 'Unauthorized' })
+      await writeFile(tokenFile, `${adminToken}\n`)
+      requests.length = 0
+      await api.list(nodes, {}, signal)
+      expect(requests.map(({ status }) => status)).toEqual([401, 200])
+    } finally {
+      await api.close()
+    }
+  })
+
+  test('a proxy-url is gone through', async () => {
+    const tunnels: string[] = []
+    const sockets = new Set<Socket>()
+    const proxy = createServer((socket) => {
+      sockets.add(socket)
+      socket.once('data', (head) => {
+        const target = /^CONNECT ([^:]+):(\d+)/.exec(head.toString())
+        tunnels.push(target?.[0] ?? head.toString())
+        const onward = connect(Number(target?.[2]), target?.[1], () => {
+          socket.write('HTTP/1.1 200 OK\r\n\r\n')
+          socket.pipe(onward).pipe(socket)
+        })
+        sockets.add(onward)
+        onward.on('error', () => socket.destroy())
+      })
+      socket.on('error', () => socket.destroy())
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const address = proxy.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const cluster = { 'proxy-url': `http://127.0.0.1:${port}` }
+    const { api } = await realClient(await writeKubeconfig(server, 'proxy.conf', { token: adminToken }, cluster))
+    try {
+      await api.list(nodes, {}, signal)
+      expect(tunnels).toEqual([`CONNECT ${new URL(server.url).host}`])
+    } finally {
+      await api.close()
+      for (const socket of sockets) socket.destroy()
+      proxy.close()
+    }
+  })
+
+  test.each([
+    { name: 'kubernetes.default.svc', trusted: true },
+    { name: 'someone.example', trusted: false },
+  ])('the certificate must be for the tls-server-name: $name', async ({ name, trusted }) => {
+    const path = await writeKubeconfig(server, 'name.conf', { token: adminToken }, { 'tls-server-name': name })
+    const { api } = await realClient(path)
+    try {
+      const startedMs = performance.now()
+      const listing = api.list(nodes, {}, signal)
+      if (trusted) await expect(listing).resolves.toBeDefined()
+      else await expect(listing).rejects.toMatchObject({ code: 'Unreachable', message: expect.stringContaining(name) })
+      expect(performance.now() - startedMs).toBeLessThan(5_000)
+    } finally {
+      await api.close()
+    }
+  })
+})
