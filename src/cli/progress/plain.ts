@@ -36,10 +36,10 @@ export class PlainProgress implements ProgressSink {
 /** What is worth a line between two views of one rollout. */
 export function changeLines(before: ProgressView | undefined, view: ProgressView): readonly string[] {
   const time = clockText(view.now)
-  const earlier = new Map(before?.waves.flatMap((wave) => wave.nodes.map((node) => [node.name, stateKey(node)])))
+  const earlier = new Map(before?.waves.flatMap((wave) => wave.nodes.map((node) => [node.name, node])))
   const nodeLines = view.waves
     .flatMap((wave) => wave.nodes)
-    .filter((node) => !isUntold(node) && stateKey(node) !== earlier.get(node.name))
+    .filter((node) => !isUntold(node) && isNews(earlier.get(node.name), node))
     .map((node) => `${time} ${nodeText(node)}`)
   const changed = before === undefined || updateKey(before) !== updateKey(view)
   const head = changed ? [`${time} ${updateText(view)}`] : []
@@ -63,10 +63,17 @@ function isUntold(node: NodeProgress): boolean {
   return node.phase === 'Pending' && (node.reason === undefined || ownTurn.has(node.reason.code))
 }
 
-/** Times of day inside a message ("looking again at 12:06") and counts of pods do not make a new state. */
-function stateKey(node: NodeProgress): string {
-  const message = node.reason?.message.replaceAll(/\d{1,2}:\d{2}(:\d{2})?Z?/g, '') ?? ''
-  return [node.phase, node.step ?? '', node.reason?.code ?? '', message].join('\n')
+/** Another phase, a new step or something new to wait for; that a step or a wait is over shows in what comes next. */
+function isNews(before: NodeProgress | undefined, node: NodeProgress): boolean {
+  if (before === undefined || before.phase !== node.phase) return true
+  if (node.step !== undefined && node.step !== before.step) return true
+  return node.reason !== undefined && reasonKey(node) !== reasonKey(before)
+}
+
+/** Times of day inside a message ("looking again at 12:06") do not make a new reason. */
+function reasonKey({ reason }: NodeProgress): string {
+  const message = reason?.message.replaceAll(/\d{1,2}:\d{2}(:\d{2})?Z?/g, '') ?? ''
+  return `${reason?.code ?? ''}\n${message}`
 }
 
 function updateKey(view: ProgressView): string {

@@ -134,7 +134,8 @@ function nodeProgress(
     since: rollout?.since ?? listed?.since,
     step: phase === 'Assigned' || phase === 'Working' ? runningStep(state) : undefined,
     drain: rollout?.drain && { total: rollout.drain.total, left: rollout.drain.left },
-    reason: rollout?.reason ?? rollout?.drain?.pods[0]?.reason ?? listed?.reason,
+    // What the update lists may be older than the node's own state.
+    reason: rollout ? (rollout.reason ?? rollout.drain?.pods[0]?.reason) : listed?.reason,
   }
 }
 
