@@ -39,8 +39,10 @@ const deps: CliDependencies = {
   runOperator: async (options, signal) =>
     (await import('./roles/operator-role.ts')).operatorRole(role, options, signal),
   runAgent: async (options, signal) => (await import('./roles/agent-role.ts')).agentRole(role, options, signal),
-  runDemo: async (...asked) => (await import('./roles/simulated-roles.ts')).demoRole(...asked),
-  runSimulate: async (...asked) => (await import('./roles/simulated-roles.ts')).simulateRole(...asked),
+  runDemo: async (options, sink, signal) =>
+    (await import('./roles/demo-role.ts')).demoRole(role, options, sink, signal),
+  runSimulate: async (options, onRun, signal) =>
+    (await import('./roles/simulate-role.ts')).simulateRole(version, options, onRun, signal),
   runSimAgents: async (options, signal) =>
     (await import('./roles/sim-agents-role.ts')).simAgentsRole(role, options, signal),
 }
