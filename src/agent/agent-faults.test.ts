@@ -162,7 +162,22 @@ describe('a disk that fails', () => {
     expect(bench.host.executions).toHaveLength(1)
   })
 
-  it('a disk that is full just when a step starts leaves nothing running unseen', async () => {
+  it('a disk that is full just when a step starts leaves no process behind', async () => {
+    const bench = await idleAgent()
+    bench.host.onHold = () => {
+      bench.disk.failing = 'DiskFull'
+    }
+    bench.api.place(scriptOrder())
+    await bench.clock.until(bench.hasEnded('RequiresAttention'))
+    expect(bench.host.ended_).toEqual(['script'])
+    expect(bench.host.executions).toEqual([])
+    bench.host.onHold = () => undefined
+    bench.disk.failing = undefined
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    expect(bench.host.executions).toHaveLength(1)
+  })
+
+  it('a disk that is full just when a step ends does not run it again', async () => {
     const bench = await idleAgent()
     bench.api.place(kubernetesOrder())
     await bench.clock.until(() => bench.host.executions.length === 1)

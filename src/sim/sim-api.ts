@@ -51,6 +51,12 @@ export type SentObject = Readonly<Record<string, unknown>> & {
   readonly metadata: Partial<StoredObject['metadata']> & { readonly generateName?: string }
 }
 
+const serviceAccounts: ResourceType = {
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  namespaced: true,
+}
 const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 
 export class SimApi {
@@ -115,8 +121,8 @@ export class SimApi {
   }
 
   /** Forgets history, so that watches from old versions are answered with 410. */
-  compact(keep = 0): void {
-    for (const table of this.#store.tables()) table.compact(keep)
+  compact(): void {
+    for (const table of this.#store.tables()) table.compact(this.#store.version)
     this.#pages.forget()
   }
 
@@ -183,7 +189,11 @@ export class SimApi {
       },
     })
     rules.judge(type, object, undefined)
-    return this.#store.create(table, object, client)
+    const made = this.#store.create(table, object, client)
+    // A pod needs the account; a real cluster's controller makes it a moment later.
+    if (type.kind === 'Namespace')
+      this.create(client, serviceAccounts, { metadata: { name: 'default', namespace: name } })
+    return made
   }
 
   replace(client: string, type: ResourceType, sent: StoredObject, subResource?: SubResource): StoredObject {

@@ -17,7 +17,7 @@ export class FakeApi implements KubeApi {
   refusing: KubeErrorCode | undefined
   /** Set to drop this field of the agent's status on every patch, as a server with older CRDs prunes it. */
   pruned: keyof AgentStatus | undefined
-  /** Fails the next patch after it took effect. */
+  /** Fails the next patch after it took effect, and the watch does not show it either. */
   loseNextAnswer = false
   #version = 1
   readonly #breakers = new Set<(error: KubeError) => void>()
@@ -99,11 +99,11 @@ export class FakeApi implements KubeApi {
     const kept = this.pruned ? apply(rest, { status: { agent: { [this.pruned]: null } } }) : rest
     const next = apply(this.node, kept) as NodeState
     this.node = { ...next, metadata: { ...this.node.metadata, resourceVersion: this.#nextVersion() } }
-    this.#tell({ type: 'MODIFIED', object: this.node })
     if (this.loseNextAnswer) {
       this.loseNextAnswer = false
       throw new KubeError('Timeout', 'no answer came')
     }
+    this.#tell({ type: 'MODIFIED', object: this.node })
     return this.node as KubeObject as T
   }
 

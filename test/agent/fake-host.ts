@@ -27,6 +27,7 @@ export class FakeHost implements Host {
   /** Every job that was let run: its step, and whether it came to its end. */
   readonly executions: { readonly argv: readonly string[]; readonly step: string; ended: boolean }[] = []
   readonly ended_: string[] = []
+  onHold: () => void = () => undefined
 
   constructor(disk: MemoryDisk, clock: Clock) {
     this.disk = disk
@@ -46,6 +47,7 @@ export class FakeHost implements Host {
     const boot = this.#boot
     const process: Running = { job, state: 'held', waiters: [] }
     this.#processes.set(pid, process)
+    this.onHold()
     return Promise.resolve({
       identity: { pid, startTime: String(pid), bootId: `boot-${boot}` },
       release: () => {

@@ -108,7 +108,7 @@ async function start(
     await child.ready(async () => (await answers('/readyz')) && (await answers('/api/v1/namespaces/default')))
   }
   const endApi = async (signal: 'SIGTERM' | 'SIGKILL') => {
-    await running.get('kube-apiserver')?.stop(signal)
+    await running.get('kube-apiserver')?.stop(signal, 5_000)
     running.delete('kube-apiserver')
   }
   await startApi()

@@ -54,7 +54,6 @@ export interface Given {
   readonly gone?: boolean
   readonly drain?: DrainReport
   readonly lease?: string
-  readonly orderedAt?: number
   /** Seconds after the start. */
   readonly now?: number
   readonly grace?: number
@@ -70,7 +69,6 @@ export const viewOf = (given: Given): NodeView => {
     drain: given.drain,
     leaseRenewedAt: given.lease,
     epoch: 7,
-    orderedAtMs: given.orderedAt === undefined ? undefined : start + given.orderedAt * 1000,
     now: new Date(start + now * 1000),
     graceUntil: new Date(start + grace * 1000),
   }
@@ -79,6 +77,8 @@ export const viewOf = (given: Given): NodeView => {
 export const ours: NodeTraits = { cordoned: true, mark: id }
 export const upgraded: NodeTraits = { ...ours, kubelet: 'v1.36.3' }
 export const setRollout = (expected: Rollout) => ({ action: 'setRollout', rollout: expected })
+/** A state that is written only when it lasts. */
+export const setIfLasting = (expected: Rollout) => ({ action: 'setRollout', unhurried: true, rollout: expected })
 export const wait = (seconds?: number) => ({
   action: 'wait',
   ...(seconds !== undefined && { untilMs: start + seconds * 1000 }),

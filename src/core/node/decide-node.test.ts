@@ -9,6 +9,7 @@ import {
   ours,
   report,
   rollout,
+  setIfLasting,
   setRollout,
   upgraded,
   viewOf,
@@ -39,7 +40,6 @@ describe('the happy path, decision by decision', () => {
       { node: ours, rollout: draining, drain: { total: 9, left: 0, blocked: [] } },
       { action: 'setOrder', order: order() },
     ],
-    ['ordered a moment ago', { node: ours, rollout: draining, order: order(), orderedAt: 3, now: 4 }, wait(5)],
     [
       'accepted',
       { node: ours, rollout: draining, order: order(), report: report('Accepted'), now: 6 },
@@ -49,7 +49,7 @@ describe('the happy path, decision by decision', () => {
     [
       'finished, not Ready yet',
       { node: { ...ours, ready: 'False' }, rollout: working, order: order(), report: succeeded, now: 62 },
-      setRollout(
+      setIfLasting(
         rollout('Verifying', {
           since: at(62),
           deadline: at(62 + 1800),
@@ -164,13 +164,12 @@ describe('draining', () => {
   it.each<[string, Given, object]>([
     ['somebody uncordons: cordoned again', { node: {}, rollout: draining, drain: blocked }, { action: 'cordon' }],
     ['somebody took the cordon and left the mark', { node: { mark: id }, rollout: draining }, { action: 'cordon' }],
-    ['what blocks is not told at once', { node: ours, rollout: draining, drain: blocked, now: 1.9 }, wait(2)],
-    ['but soon', { node: ours, rollout: draining, drain: blocked, now: 2 }, setRollout(told)],
+    ['what blocks is told if it lasts', { node: ours, rollout: draining, drain: blocked, now: 2 }, setIfLasting(told)],
     ['and once', { node: ours, rollout: told, drain: blocked, now: 5 }, wait(600)],
     [
       'another pod blocks',
       { node: ours, rollout: told, drain: { ...blocked, blocked: [waitsFor('shop/b')] }, now: 5 },
-      setRollout({
+      setIfLasting({
         ...told,
         drain: { ...drain, pods: [waitsFor('shop/b')] },
         reason: { code: 'PodDisruptionBudget', message: '3 of 9 pods left: shop/b waits for its budget', since: at(5) },
@@ -179,14 +178,14 @@ describe('draining', () => {
     [
       'nothing blocks any more: the reason goes',
       { node: ours, rollout: told, drain: { total: 9, left: 2, blocked: [] }, now: 5 },
-      setRollout({ ...told, drain: { total: 9, left: 2, pods: [] }, reason: undefined }),
+      setIfLasting({ ...told, drain: { total: 9, left: 2, pods: [] }, reason: undefined }),
     ],
-    ['late: it says so and goes on', { node: ours, rollout: told, drain: blocked, now: 600 }, setRollout(late)],
+    ['late: it says so and goes on', { node: ours, rollout: told, drain: blocked, now: 600 }, setIfLasting(late)],
     ['late and told: waits for the pods', { node: ours, rollout: late, drain: blocked, now: 700 }, wait()],
     [
       'late without a blocker: pods only take their time',
       { node: ours, rollout: draining, drain: { total: 9, left: 1, blocked: [] }, now: 600 },
-      setRollout({
+      setIfLasting({
         ...draining,
         drain: { total: 9, left: 1, pods: [] },
         reason: { code: 'DrainTimedOut', message: '1 of 9 pods left', since: at(600) },
@@ -234,12 +233,11 @@ describe('the order', () => {
   const needed = attention(1806, late)
   const why: Reason = { code: 'StepFailed', message: 'step kubeadm ended with 1: no space left', since: at(40) }
   const cases: [string, Omit<Given, 'node' | 'order'>, object][] = [
-    ['no answer for a while', { rollout: draining, orderedAt: 1, now: 3 }, setRollout(assigned)],
-    ['no answer after a restart of ours', { rollout: draining, now: 3 }, setRollout(assigned)],
+    ['no answer: told if it lasts', { rollout: draining, now: 3 }, setIfLasting(assigned)],
     [
       'an answer to an older order is none',
       { rollout: draining, report: report('Succeeded', { id: `${id}/0` }), now: 3 },
-      setRollout(assigned),
+      setIfLasting(assigned),
     ],
     ['still no answer', { rollout: assigned, now: 100 }, wait(1803)],
     ['no answer until the deadline', { rollout: assigned, now: 1803 }, setRollout(attention(1803, late))],

@@ -79,9 +79,10 @@ export class ResourceTable {
     return this.#history.slice(low)
   }
 
-  /** Forgets all but the newest changes, as a compaction does. */
-  compact(keep: number): void {
-    if (this.#history.length > keep) this.#forget(this.#history.length - keep)
+  /** Forgets every change up to that version, as a compaction does. */
+  compact(version: number): void {
+    this.#history = []
+    this.#forgotten = version
   }
 
   #forget(count: number): void {

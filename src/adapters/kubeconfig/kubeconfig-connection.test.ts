@@ -1,0 +1,179 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ManualClock } from '../../../test/fakes/manual-clock.ts'
+import { inClusterConnection } from './in-cluster-connection.ts'
+import { kubeconfigConnection } from './kubeconfig-connection.ts'
+import { kubeconfigPaths } from './kubeconfig-files.ts'
+
+const { signal } = new AbortController()
+const clock = new ManualClock()
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'slipway-kubeconfig-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const whole = (user: object, cluster: object = {}) => ({
+  'current-context': 'here',
+  clusters: [{ name: 'c', cluster: { server: 'https://one.example:6443', ...cluster } }],
+  users: [{ name: 'u', user }],
+  contexts: [{ name: 'here', context: { cluster: 'c', user: 'u', namespace: 'mine' } }],
+})
+
+async function file(name: string, content: object | string): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+const load = (paths: readonly string[], context?: string) =>
+  kubeconfigConnection({ paths, context, env: { PATH: '/bin:/usr/bin' }, clock })
+
+describe('kubeconfigConnection', () => {
+  test('of several files the first to say something wins; paths are relative to the file that says them', async () => {
+    await file('ca.pem', 'AUTHORITY')
+    const first = await file('first', {
+      'current-context': 'there',
+      contexts: [{ name: 'there', context: { cluster: 'c', user: 'u' } }],
+    })
+    const second = await file(
+      'second',
+      whole({ token: 'tok' }, { 'certificate-authority': 'ca.pem', 'tls-server-name': 'api' }),
+    )
+    const connection = await load([join(folder, 'none'), first, second])
+    expect(connection).toMatchObject({
+      server: 'https://one.example:6443',
+      authority: 'AUTHORITY',
+      tlsServerName: 'api',
+    })
+    expect(connection.namespace).toBeUndefined()
+    expect(await connection.credentials.current(signal)).toEqual({ authorization: 'Bearer tok' })
+    expect((await load([first, second], 'here')).namespace).toBe('mine')
+  })
+
+  test.each([
+    { user: { username: 'a', password: 'b' }, shown: { authorization: 'Basic YTpi' } },
+    {
+      user: { 'client-certificate-data': 'Q0VSVA==', 'client-key-data': 'S0VZ' },
+      shown: { certificate: { certificate: 'CERT', key: 'KEY' } },
+    },
+    { user: {}, shown: {} },
+  ])('shows $shown', async ({ user, shown }) => {
+    const { credentials } = await load([await file('k', whole(user))])
+    expect(await credentials.current(signal)).toEqual(shown)
+  })
+
+  test('a token file is read again after a minute, at once when refused, and kept while it cannot be read', async () => {
+    const token = await file('token', 'one\n')
+    const { credentials } = await load([await file('k', whole({ tokenFile: 'token' }))])
+    const shown = async () => (await credentials.current(signal)).authorization
+    await writeFile(token, 'two')
+    expect(await shown()).toBe('Bearer one')
+    await clock.advance(61_000)
+    expect(await shown()).toBe('Bearer two')
+    await writeFile(token, 'three')
+    credentials.refused()
+    expect(await shown()).toBe('Bearer three')
+    await rm(token)
+    await clock.advance(61_000)
+    expect(await shown()).toBe('Bearer three')
+  })
+
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', interactiveMode: 'Never' }
+  test.each([
+    { what: 'no file', content: undefined, code: 'KubeconfigMissing', says: 'there is no kubeconfig at' },
+    { what: 'not YAML', content: 'a: [', code: 'KubeconfigBroken', says: 'is not YAML' },
+    { what: 'no current context', content: {}, code: 'KubeconfigBroken', says: 'no current-context is set' },
+    {
+      what: 'an unknown context',
+      content: { ...whole({}), 'current-context': 'x' },
+      code: 'KubeconfigBroken',
+      says: '"x" is not among the contexts: there are here',
+    },
+    {
+      what: 'no server',
+      content: whole({}, { server: 'one' }),
+      code: 'KubeconfigBroken',
+      says: 'clusters "c": server: must be an http or https address',
+    },
+    {
+      what: 'a key without its certificate',
+      content: whole({ 'client-key-data': 'S0VZ' }),
+      code: 'KubeconfigBroken',
+      says: 'key without its certificate',
+    },
+    { what: 'a missing file', content: whole({ tokenFile: 'gone' }), code: 'KubeconfigBroken', says: 'gone' },
+    {
+      what: 'a missing authority',
+      content: whole({}, { 'certificate-authority': 'gone' }),
+      code: 'KubeconfigBroken',
+      says: 'certificate-authority gone',
+    },
+    { what: 'impersonation', content: whole({ as: 'root' }), code: 'KubeconfigBroken', says: 'impersonation' },
+    {
+      what: 'a plug-in that asks',
+      content: whole({ exec: { ...exec, interactiveMode: 'Always' } }),
+      code: 'KubeconfigBroken',
+      says: 'asks questions',
+    },
+    {
+      what: 'an old plug-in',
+      content: whole({ exec: { ...exec, apiVersion: 'client.authentication.k8s.io/v1alpha1' } }),
+      code: 'KubeconfigBroken',
+      says: 'exec.apiVersion',
+    },
+    {
+      what: 'a socks proxy',
+      content: whole({}, { 'proxy-url': 'socks5://x' }),
+      code: 'KubeconfigBroken',
+      says: 'proxy-url',
+    },
+  ])('$what: one sentence and the next step', async ({ content, code, says }) => {
+    const path = content === undefined ? join(folder, 'none') : await file('k', content)
+    const loading = load([path])
+    await expect(loading).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(says),
+      nextStep: expect.any(String),
+    })
+    await expect(loading).rejects.toMatchObject({ message: expect.not.stringContaining('\n') })
+  })
+
+  test.each([
+    { script: 'echo "please log in" >&2; exit 3', says: 'failed with 3: please log in' },
+    { script: 'echo hello', says: 'did not print JSON' },
+    { script: 'echo "{}"', says: 'did not print an ExecCredential' },
+  ])('a plug-in that fails is named with what it said: $says', async ({ script, says }) => {
+    const { credentials } = await load([await file('k', whole({ exec: { ...exec, args: ['-c', script] } }))])
+    await expect(credentials.current(signal)).rejects.toMatchObject({
+      code: 'KubeconfigBroken',
+      message: expect.stringContaining(says),
+    })
+  })
+
+  test('a plug-in that is not installed is answered with its hint', async () => {
+    const user = { exec: { ...exec, command: 'no-such-plugin', installHint: 'get it from example.org' } }
+    const { credentials } = await load([await file('k', whole(user))])
+    await expect(credentials.current(signal)).rejects.toMatchObject({ nextStep: 'get it from example.org' })
+  })
+})
+
+test.each([
+  { flag: 'f', env: { KUBECONFIG: 'a:b', HOME: '/h' }, paths: ['f'] },
+  { flag: undefined, env: { KUBECONFIG: 'a::b:a', HOME: '/h' }, paths: ['a', 'b'] },
+  { flag: undefined, env: { HOME: '/h' }, paths: ['/h/.kube/config'] },
+])('kubeconfigPaths of $env is $paths', ({ flag, env, paths }) => {
+  expect(kubeconfigPaths(flag, env)).toEqual(paths)
+})
+
+test('within a cluster the service account is used; without one that is said', async () => {
+  const options = { host: 'fd00::1', port: '443', folder, clock }
+  await expect(inClusterConnection(options)).rejects.toMatchObject({ code: 'KubeconfigMissing' })
+  for (const [name, content] of Object.entries({ token: 't\n', 'ca.crt': 'CA', namespace: 'slipway' }))
+    await file(name, content)
+  const connection = await inClusterConnection(options)
+  expect(connection).toMatchObject({ server: 'https://[fd00::1]:443', authority: 'CA', namespace: 'slipway' })
+  expect(await connection.credentials.current(signal)).toEqual({ authorization: 'Bearer t' })
+})
