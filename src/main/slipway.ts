@@ -48,8 +48,11 @@ const deps: CliDependencies = {
 }
 
 process.stdout.on('error', endWithReader)
-process.exitCode = await runCli(process.argv.slice(2), deps)
+const exitCode = await runCli(process.argv.slice(2), deps)
 await connector.close()
+// What was said is written out first; then nothing that still waits (a long timer, an idle connection) holds the process.
+await Promise.all([process.stdout, process.stderr].map(written))
+process.exit(exitCode)
 
 /** Aborted by the first SIGINT or SIGTERM; a second one ends the process at once. */
 function stopSignal(): AbortSignal {
@@ -61,6 +64,10 @@ function stopSignal(): AbortSignal {
     })
   }
   return controller.signal
+}
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()))
 }
 
 /** Whoever read our output has gone (`slipway nodes | head`): nothing is left to say. */
