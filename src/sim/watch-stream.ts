@@ -93,7 +93,7 @@ export class WatchStream {
 
   /** Whether the fault has dealt with the event. */
   #suffer(fault: WatchFault, event: Event): boolean {
-    switch (fault.then) {
+    switch (fault.outcome) {
       case 'break':
         this.fail(new KubeError('Unreachable', 'the watch connection was reset'))
         return true
