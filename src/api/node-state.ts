@@ -74,6 +74,11 @@ export const rolloutSchema = z.strictObject({
     })
     .optional(),
   finishedAt: instantText.optional(),
+  completed: z
+    .array(identifier)
+    .max(20)
+    .optional()
+    .describe('earlier operations this node is done for: updates may overlap, and none works on a node twice'),
 })
 
 export const agentStepSchema = z.strictObject({

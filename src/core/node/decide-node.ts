@@ -100,8 +100,16 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
       deadline: new Date(now.getTime() + operation.drain.timeoutMs).toISOString(),
       attempt: 1,
       cordon: { prior: isOurCordon(node) ? 'Schedulable' : 'Unschedulable' },
+      ...(completed.length > 0 && { completed }),
     },
   }
+}
+
+/** What the node is done for: its next rollout must not make an update that still runs take it again. */
+function completedBefore(rollout: Rollout | undefined): string[] {
+  if (!rollout) return []
+  const last = atRest.has(rollout.phase) ? [rollout.operationID] : []
+  return [...last, ...(rollout.completed ?? [])].slice(0, 20)
 }
 
 function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {

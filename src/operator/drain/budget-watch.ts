@@ -31,6 +31,7 @@ export class BudgetWatch {
     this.#ports = ports
     this.#wake = wake
     this.#signal = signal
+    signal.addEventListener('abort', () => this.#stopTimer?.(), { once: true })
   }
 
   /** Watches as long as somebody uses it, and a while longer: the next drain is seldom far. */

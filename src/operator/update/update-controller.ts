@@ -128,6 +128,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       signal,
     )
     if (changedPhase) noteEnd(update, next)
+    if (next.phase === 'Succeeded' || next.phase === 'Failed') operations.remove(name, false)
     return undefined
   }
 
