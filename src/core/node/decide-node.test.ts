@@ -124,7 +124,7 @@ describe('starting', () => {
     [
       'what an earlier operation did is no obstacle',
       { node: ours, rollout: rollout('Done', { operationID: 'older/1' }), order: order({ id: 'older/1/1' }) },
-      setRollout(rollout('Draining', { since: at(1), deadline: at(601) })),
+      { ...setRollout(rollout('Draining', { since: at(1), deadline: at(601) })), completed: ['older/1'] },
     ],
     [
       'an order of a lost slot is withdrawn first',

@@ -5,6 +5,7 @@ import { rehearsalKubernetesDriver } from '../../agent/drivers/rehearsal-kuberne
 import { scriptDriver } from '../../agent/drivers/script.ts'
 import { runOperator } from '../../operator/operator.ts'
 import type { Log } from '../../ports/log.ts'
+import { leaseName } from '../../sim/faults/cluster-trouble.ts'
 import type { Slack } from '../../sim/rules/rule.ts'
 import { RuleChecker } from '../../sim/rules/rule-checker.ts'
 import { SimCluster, type SimClusterOptions } from '../../sim/sim-cluster.ts'
@@ -23,7 +24,6 @@ export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 
 
 export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
   const { log, version, slack, ...rest } = options
-  const leaseName = 'slipway-operator'
   const cluster: SimCluster = new SimCluster({
     ...rest,
     programs: {
