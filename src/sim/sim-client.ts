@@ -173,10 +173,10 @@ export class SimClient implements KubeApi {
   ): Promise<R> {
     if (this.#dead) return never()
     if (signal.aborted) return Promise.reject(signal.reason)
-    const { counter, name, faults } = this.#options
+    const { counter, name, faults, clock } = this.#options
     counter.count(name, verb)
     const fault = faults?.onRequest(this.#info(verb, type, ref))
-    if (fault !== undefined || !this.#direct) return this.#travel(signal, effect, fault)
+    if (fault !== undefined || !this.#direct || clock.frozen) return this.#travel(signal, effect, fault)
     try {
       return Promise.resolve(effect())
     } catch (error) {

@@ -29,6 +29,8 @@ export interface SimClusterOptions {
   readonly podStopMs?: Range
   readonly jobMs?: Range
   readonly podCapacity?: number
+  /** How often a kubelet renews its lease: the heartbeat of an idle simulation. */
+  readonly leaseEveryMs?: number
   readonly historyLimit?: number
   readonly which?: 'all' | readonly ActorName[]
   readonly programs?: Programs
@@ -173,6 +175,7 @@ export class SimCluster implements SimWorld {
       podStopMs: options.podStopMs ?? [500, 5000],
       jobMs: options.jobMs ?? [30_000, 60_000],
       podCapacity: options.podCapacity ?? 110,
+      leaseEveryMs: options.leaseEveryMs ?? 10_000,
       programs: options.programs ?? {},
       startAgent: options.startAgent,
       exitCodeOf: options.exitCodeOf,

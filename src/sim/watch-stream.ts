@@ -114,8 +114,8 @@ export class WatchStream {
   }
 
   #send(event: Event, extraMs: number): void {
-    const { latencyMs, random, wire } = this.#options
-    if (latencyMs[1] === 0 && extraMs === 0 && this.#queue.length === 0) {
+    const { latencyMs, random, wire, clock } = this.#options
+    if (latencyMs[1] === 0 && extraMs === 0 && this.#queue.length === 0 && !clock.frozen) {
       this.#deliver(event)
       return
     }

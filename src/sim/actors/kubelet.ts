@@ -38,11 +38,11 @@ export interface KubeletOptions {
   readonly podStartMs: readonly [number, number]
   readonly podStopMs: readonly [number, number]
   readonly jobMs: readonly [number, number]
+  readonly leaseEveryMs?: number
 }
 
-const leaseEveryMs = 10_000
-const leasesPerStatus = 30
-const silenceMs = 25_000
+const defaultLeaseEveryMs = 10_000
+const statusEveryMs = 300_000
 const leaseNamespace = 'kube-node-lease'
 const retryMs = 1000
 
@@ -62,14 +62,15 @@ export async function runKubelet(options: KubeletOptions, signal: AbortSignal): 
 
 /** One timer a node: the lease each time, the status now and then, and after a silence in which others gave the node up. */
 function beat(options: KubeletOptions, failed: (error: unknown) => void, signal: AbortSignal): void {
-  const { clock } = options
+  const { clock, leaseEveryMs = defaultLeaseEveryMs } = options
+  const leasesPerStatus = Math.ceil(statusEveryMs / leaseEveryMs)
   let renewedMs = clock.monotonicMs()
   let count = 0
   const renew = async (): Promise<void> => {
     await renewLease(options, signal)
     const silentMs = clock.monotonicMs() - renewedMs
     renewedMs = clock.monotonicMs()
-    if (++count % leasesPerStatus === 0 || silentMs > silenceMs) await postStatus(options, signal)
+    if (++count % leasesPerStatus === 0 || silentMs > 2.5 * leaseEveryMs) await postStatus(options, signal)
   }
   const next = (): void => {
     clock.after(leaseEveryMs, () => {
