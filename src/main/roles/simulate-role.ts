@@ -1,5 +1,8 @@
+import { SlipwayError } from '../../api/slipway-error.ts'
 import type { RolloutFigures, SimulateOptions, SimulateResult, Violation } from '../../cli/dependencies.ts'
+import { type FaultKind, faultKinds, isFaultKind } from '../../sim/faults/fault-kinds.ts'
 import { silentLog } from '../../sim/silent-log.ts'
+import { faultRun } from '../simulation/fault-run.ts'
 import { Rollout } from '../simulation/rollout.ts'
 
 const defaultNodes = 100
@@ -12,19 +15,48 @@ export async function simulateRole(
   onRun: (runsDone: number) => void,
   signal: AbortSignal,
 ): Promise<SimulateResult> {
-  const { first, last } = options.seeds
+  const kinds = kindsOf(options.faults)
+  return kinds.length > 0
+    ? faultRuns(version, options, kinds, onRun, signal)
+    : rollouts(version, options, onRun, signal)
+}
+
+async function faultRuns(
+  version: string,
+  { seeds }: SimulateOptions,
+  kinds: readonly FaultKind[],
+  onRun: (runsDone: number) => void,
+  signal: AbortSignal,
+): Promise<SimulateResult> {
   const violations: Violation[] = []
-  const rollouts: RolloutFigures[] = []
+  const faults: Record<string, number> = {}
   let runs = 0
-  for (let seed = first; seed <= last && !signal.aborted; seed++) {
-    const figures = await rolloutRun(version, options, seed, signal)
-    violations.push(...figures.violations)
-    if (figures.phase !== 'Succeeded')
-      violations.push({ seed, rule: 'liveness', message: `the update ended ${figures.phase}` })
-    rollouts.push(figures)
+  for (let seed = seeds.first; seed <= seeds.last && !signal.aborted; seed++) {
+    const result = await faultRun(seed, kinds, version, signal)
+    for (const { rule, message } of result.violations) violations.push({ seed, rule, message })
+    for (const [hit, count] of result.hits) faults[hit] = (faults[hit] ?? 0) + count
     onRun(++runs)
   }
-  return { runs, violations, ...(rollouts.length <= listedRuns && { rollouts }) }
+  return { runs, violations, faults }
+}
+
+async function rollouts(
+  version: string,
+  options: SimulateOptions,
+  onRun: (runsDone: number) => void,
+  signal: AbortSignal,
+): Promise<SimulateResult> {
+  const { first, last } = options.seeds
+  const violations: Violation[] = []
+  const figures: RolloutFigures[] = []
+  for (let seed = first; seed <= last && !signal.aborted; seed++) {
+    const one = await rolloutRun(version, options, seed, signal)
+    violations.push(...one.violations)
+    if (one.phase !== 'Succeeded') violations.push({ seed, rule: 'liveness', message: `the update ended ${one.phase}` })
+    figures.push(one)
+    onRun(figures.length)
+  }
+  return { runs: figures.length, violations, ...(figures.length <= listedRuns && { rollouts: figures }) }
 }
 
 async function rolloutRun(
@@ -39,4 +71,15 @@ async function rolloutRun(
   await rollout.start()
   await rollout.advance()
   return rollout.figures()
+}
+
+function kindsOf(faults: SimulateOptions['faults']): readonly FaultKind[] {
+  if (faults === 'none') return []
+  if (faults === 'all') return faultKinds
+  return faults.map((kind) => {
+    if (isFaultKind(kind)) return kind
+    throw new SlipwayError('Usage', `there is no fault "${kind}"`, {
+      nextStep: `the kinds are ${faultKinds.join(', ')}`,
+    })
+  })
 }

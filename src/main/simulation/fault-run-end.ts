@@ -63,7 +63,10 @@ function stuck({ cluster }: SimulatedCluster): string {
   const states = [...cluster.server.peekAll(nodeStates)] as readonly NodeState[]
   const about = updates.map(({ metadata, status }) => {
     const deleting = metadata.deletionTimestamp === undefined ? '' : ' (being deleted)'
-    const blocked = status?.conditions?.find(({ type }) => type === 'Blocked')?.message
+    const blocked = status?.conditions?.find(
+      ({ type, status: holds }) =>
+        (type === 'Blocked' && holds === 'True') || (type === 'Planned' && holds === 'False'),
+    )?.message
     return `${metadata.name}${deleting} is ${status?.phase} ${status?.progress}: ${blocked}`
   })
   const open = states

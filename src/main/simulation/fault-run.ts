@@ -6,6 +6,7 @@ import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { nodes } from '../../api/kube.ts'
 import { maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
+import type { Log } from '../../ports/log.ts'
 import { type FaultHits, FaultInjector } from '../../sim/faults/fault-injector.ts'
 import type { FaultKind } from '../../sim/faults/fault-kinds.ts'
 import { SeededRandom } from '../../sim/seeded-random.ts'
@@ -32,6 +33,7 @@ export async function faultRun(
   kinds: readonly FaultKind[],
   version: string,
   signal: AbortSignal,
+  log: Log = silentLog,
 ): Promise<FaultRunResult> {
   const random = new SeededRandom(seed)
   const scenario = drawScenario(random.fork('scenario'))
@@ -44,7 +46,7 @@ export async function faultRun(
     workMs: [2_000, 30_000],
     podStartMs: [500, 2_000],
     podStopMs: [500, 4_000],
-    log: silentLog,
+    log,
     version,
     // A watch may be dead for as long as it takes to notice, and the API away on top.
     slack: { staleMs: 300_000, requestMs: 60_000 },

@@ -38,7 +38,7 @@ export function drawScenario(random: SeededRandom): FaultScenario {
     nodes,
     operators: random.pick([1, 2] as const),
     work,
-    maxUnavailable: random.pick([1, 2, 3, '30%'] as const),
+    maxUnavailable: random.pick<number | string>([1, 2, 3, '30%']),
     budget: random.chance(0.5) ? random.whole(2, 4) : undefined,
     cordoned: random.chance(0.25) ? random.pick(workers) : undefined,
     failing: work !== 'kubernetes' && meddling === 'nothing' && random.chance(0.2) ? random.pick(workers) : undefined,

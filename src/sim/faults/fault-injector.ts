@@ -71,7 +71,7 @@ export class FaultInjector implements ClusterFaults {
     this.#trouble.disarm()
   }
 
-  disk(process: SimProcess): DiskFault {
+  readonly disk = (process: SimProcess): DiskFault => {
     return () => {
       if (!this.#armed || !this.#strikes('agent-crash-at-disk')) return undefined
       this.#hit('agent-crash-at-disk', nodeOfClient(process.name))
@@ -84,15 +84,15 @@ export class FaultInjector implements ClusterFaults {
     const crash: FaultKind = info.client.startsWith('agent/') ? 'agent-crash' : 'operator-crash'
     const effect = info.write && this.#random.chance(0.5) ? 'done' : 'none'
     if (this.#trouble.isApiAway)
-      return { then: 'fail', effect: 'none', error: new KubeError('Unreachable', 'nobody answers') }
+      return { outcome: 'fail', effect: 'none', error: new KubeError('Unreachable', 'nobody answers') }
     if (this.#strikes(crash)) {
       this.#hit(crash, node)
-      return { then: 'crash', effect }
+      return { outcome: 'crash', effect }
     }
     if (info.write && this.#strikes('conflict')) {
       this.#hit('conflict', node)
       return {
-        then: 'fail',
+        outcome: 'fail',
         effect: 'none',
         error: new KubeError('Conflict', 'the object has been modified', { status: 409 }),
       }
@@ -100,18 +100,18 @@ export class FaultInjector implements ClusterFaults {
     for (const kind of ['too-many-requests', 'server-error', 'timeout'] as const) {
       if (!this.#strikes(kind)) continue
       this.#hit(kind, node)
-      return { then: 'fail', effect: kind === 'too-many-requests' ? 'none' : effect, error: errors[kind]() }
+      return { outcome: 'fail', effect: kind === 'too-many-requests' ? 'none' : effect, error: errors[kind]() }
     }
     return undefined
   }
 
   #onWatchEvent(info: RequestInfo): WatchFault | undefined {
     const faults = {
-      'watch-broken': () => ({ then: 'break' }) as const,
-      'watch-late': () => ({ then: 'delay', ms: this.#random.between(100, 20_000) }) as const,
-      'watch-duplicated': () => ({ then: 'duplicate' }) as const,
-      'watch-stalled': () => ({ then: 'stall' }) as const,
-      'watch-bookmarks-only': () => ({ then: 'bookmarks-only', ms: this.#random.between(1_000, 60_000) }) as const,
+      'watch-broken': () => ({ outcome: 'break' }) as const,
+      'watch-late': () => ({ outcome: 'delay', ms: this.#random.between(100, 20_000) }) as const,
+      'watch-duplicated': () => ({ outcome: 'duplicate' }) as const,
+      'watch-stalled': () => ({ outcome: 'stall' }) as const,
+      'watch-bookmarks-only': () => ({ outcome: 'bookmarks-only', ms: this.#random.between(1_000, 60_000) }) as const,
     } as const
     for (const kind of Object.keys(faults) as (keyof typeof faults)[]) {
       if (!this.#strikes(kind)) continue
