@@ -16,6 +16,9 @@ const nodeSpecs: readonly NodeSpec[] = [
 ]
 const signal = new AbortController().signal
 
+/** How often an agent got past its first write to the disk. */
+let agentStarts = 0
+
 function cluster(plan: FaultPlan, seed = 1) {
   let injector: FaultInjector | undefined
   const made = new SimCluster({
@@ -25,7 +28,9 @@ function cluster(plan: FaultPlan, seed = 1) {
     programs: {
       slipway: (_, process) => new Promise((resolve) => process.signal.addEventListener('abort', () => resolve())),
     },
-    startAgent: async (process) => {
+    startAgent: async (process, host) => {
+      await host.disk.makeFolder('/state')
+      agentStarts++
       await new Promise<void>((resolve) => process.signal.addEventListener('abort', () => resolve()))
     },
     faults: (self) => {
@@ -119,6 +124,15 @@ describe('faults', () => {
     if (kind === 'watch-delayed' || kind === 'watch-bookmarks-only') expect(count).toBe(0)
     await made.run({ limitMs: 300_000 })
     expect([count, ended]).toEqual([events, end])
+  })
+
+  it('crash-at-disk: the agent dies there, and the next one gets past it', async () => {
+    agentStarts = 0
+    const { made, injector } = cluster(always('crash-at-disk'))
+    await made.run({ limitMs: 30_000 })
+    expect(injector.hits.map((hit) => hit.kind)).toEqual(['crash-at-disk'])
+    expect(agentStarts).toBe(nodeSpecs.length)
+    expect(made.failures).toEqual([])
   })
 
   it.each(eventFaultKinds)('%s hits somebody, and the cluster comes back', async (kind) => {

@@ -52,6 +52,19 @@ describe('pretend disk', () => {
     expect(seen.size).toBeGreaterThan(1)
   })
 
+  it('syncing one folder keeps no names of another', async () => {
+    const seen = new Set<string | undefined>()
+    for (let seed = 0; seed < 30; seed++) {
+      const disk = await diskWith('old')
+      await disk.makeFolder('/other')
+      for (const step of careful(disk, 'new').slice(0, 3)) await step()
+      await disk.syncFolder('/other')
+      disk.losePower(new SeededRandom(seed))
+      seen.add(await disk.read(path))
+    }
+    expect([...seen].sort()).toEqual(['new', 'old'])
+  })
+
   it('keeps what was written while the power stays', async () => {
     const disk = await diskWith('old')
     await disk.write(path, 'unsynced', 0o600)

@@ -164,6 +164,7 @@ export class SimCluster implements SimWorld {
 
   #addMachine(node: NodeSpec, tainted: boolean): void {
     const options = this.#options
+    const faults = this.#faults
     const machine = new SimMachine(this, {
       node,
       tainted,
@@ -180,8 +181,8 @@ export class SimCluster implements SimWorld {
       startAgent: options.startAgent,
       exitCodeOf: options.exitCodeOf,
       versionsOnOffer: options.versionsOnOffer,
-      faults: this.#faults?.requests,
-      diskFault: this.#faults?.disk,
+      faults: faults?.requests,
+      diskFault: faults === undefined ? undefined : (process) => faults.disk(process),
       onExecution: options.onExecution,
       onVersions: ({ apiServer }) => this.#announce(node.name, apiServer),
       onExit: (process, exit) => this.#note(process, exit),

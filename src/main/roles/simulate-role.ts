@@ -1,6 +1,6 @@
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { RolloutFigures, SimulateOptions, SimulateResult, Violation } from '../../cli/dependencies.ts'
-import { type FaultKind, faultKinds, isFaultKind } from '../../sim/faults/fault-kinds.ts'
+import { type FaultKind, faultKinds } from '../../sim/fault-plan.ts'
 import { silentLog } from '../../sim/silent-log.ts'
 import { faultRun } from '../simulation/fault-run.ts'
 import { Rollout } from '../simulation/rollout.ts'
@@ -34,7 +34,7 @@ async function faultRuns(
   for (let seed = seeds.first; seed <= seeds.last && !signal.aborted; seed++) {
     const result = await faultRun(seed, kinds, version, signal)
     for (const { rule, message } of result.violations) violations.push({ seed, rule, message })
-    for (const [hit, count] of result.hits) faults[hit] = (faults[hit] ?? 0) + count
+    for (const { kind, phase } of result.hits) faults[`${kind} ${phase}`] = (faults[`${kind} ${phase}`] ?? 0) + 1
     onRun(++runs)
   }
   return { runs, violations, faults }
@@ -76,9 +76,10 @@ async function rolloutRun(
 function kindsOf(faults: SimulateOptions['faults']): readonly FaultKind[] {
   if (faults === 'none') return []
   if (faults === 'all') return faultKinds
-  return faults.map((kind) => {
-    if (isFaultKind(kind)) return kind
-    throw new SlipwayError('Usage', `there is no fault "${kind}"`, {
+  return faults.map((name) => {
+    const kind = faultKinds.find((known) => known === name)
+    if (kind) return kind
+    throw new SlipwayError('Usage', `there is no fault "${name}"`, {
       nextStep: `the kinds are ${faultKinds.join(', ')}`,
     })
   })

@@ -7,8 +7,8 @@ import { nodes } from '../../api/kube.ts'
 import { maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
-import { type FaultHits, FaultInjector } from '../../sim/faults/fault-injector.ts'
-import type { FaultKind } from '../../sim/faults/fault-kinds.ts'
+import { drawFaultPlan, type FaultKind } from '../../sim/fault-plan.ts'
+import { type FaultHit, FaultInjector } from '../../sim/faults.ts'
 import { SeededRandom } from '../../sim/seeded-random.ts'
 import { silentLog } from '../../sim/silent-log.ts'
 import { createOperatorPods, createScript, createWorkload, ensureNamespace } from '../../sim/workloads.ts'
@@ -19,13 +19,15 @@ import { type SimulatedCluster, simulatedCluster } from './simulated-cluster.ts'
 export interface FaultRunResult {
   readonly seed: number
   readonly violations: readonly { readonly rule: string; readonly message: string }[]
-  readonly hits: FaultHits
+  readonly hits: readonly FaultHit[]
   readonly writes: number
 }
 
 const target = 'v1.36.3'
 const script = '#!/bin/sh\ntrue\n'
 const quietMs = 60_000
+/** About as long as a run without trouble takes. */
+const quietAfterMs = 8 * 60_000
 const limitMs = 6 * 3_600_000
 
 export async function faultRun(
@@ -52,18 +54,19 @@ export async function faultRun(
     slack: { staleMs: 300_000, requestMs: 60_000 },
     exitCodeOf: (job, node) => (node === scenario.failing && job.env.SLIPWAY_STEP === 'script' ? 1 : 0),
     faults: (cluster) => {
-      injector = new FaultInjector({ cluster, kinds, random: random.fork('faults') })
+      injector = new FaultInjector(
+        cluster,
+        drawFaultPlan(random.fork('plan'), { nodes: scenario.nodes, kinds, quietAfterMs }),
+      )
       return injector
     },
   })
   const run = new Run(simulated, scenario, signal)
   await run.bringUp()
-  injector?.arm()
   await run.untilOver()
-  injector?.disarm()
   const found = await run.judge()
   const broken = simulated.rules.violations.map(({ rule, message }) => ({ rule: String(rule), message }))
-  return { seed, violations: [...broken, ...found], hits: injector?.hits ?? new Map(), writes: simulated.rules.writes }
+  return { seed, violations: [...broken, ...found], hits: injector?.hits ?? [], writes: simulated.rules.writes }
 }
 
 class Run {

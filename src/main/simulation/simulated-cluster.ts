@@ -5,7 +5,6 @@ import { rehearsalKubernetesDriver } from '../../agent/drivers/rehearsal-kuberne
 import { scriptDriver } from '../../agent/drivers/script.ts'
 import { runOperator } from '../../operator/operator.ts'
 import type { Log } from '../../ports/log.ts'
-import { leaseName } from '../../sim/faults/cluster-trouble.ts'
 import type { Slack } from '../../sim/rules/rule.ts'
 import { RuleChecker } from '../../sim/rules/rule-checker.ts'
 import { SimCluster, type SimClusterOptions } from '../../sim/sim-cluster.ts'
@@ -35,7 +34,7 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
             random,
             log,
             namespace: operatorNamespace,
-            leaseName,
+            leaseName: 'slipway-operator',
             identity: `${pod.metadata.name}_${random.uuid()}`,
             podName: pod.metadata.name,
             ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
