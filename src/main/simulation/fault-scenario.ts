@@ -23,7 +23,7 @@ const from = 'v1.35.4'
 
 export function drawScenario(random: SeededRandom): FaultScenario {
   const count = random.whole(6, 12)
-  const controlPlane = random.pick([1, 3] as const)
+  const controlPlane = count < 9 ? 1 : random.pick([1, 3] as const)
   const nodes: NodeSpec[] = Array.from({ length: count }, (_, index) => ({
     name: index < controlPlane ? `cp${index + 1}` : `w${index - controlPlane + 1}`,
     role: index < controlPlane ? 'control-plane' : 'worker',
@@ -38,7 +38,7 @@ export function drawScenario(random: SeededRandom): FaultScenario {
     nodes,
     operators: random.pick([1, 2] as const),
     work,
-    maxUnavailable: random.pick<number | string>([1, 2, 3, '30%']),
+    maxUnavailable: random.pick<number | string>([1, 2, 2, '30%']),
     budget: random.chance(0.5) ? random.whole(2, 4) : undefined,
     cordoned: random.chance(0.25) ? random.pick(workers) : undefined,
     failing: work !== 'kubernetes' && meddling === 'nothing' && random.chance(0.2) ? random.pick(workers) : undefined,
