@@ -1,6 +1,7 @@
 // DirectUpdate: run one update now. Only fields that something acts on are here; strict validation refuses the others.
 
 import { z } from 'zod'
+import { type CelRule, celRules } from './cel-rule.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { drainSettingsSchema } from './maintenance-policy.ts'
 import { nodePhases } from './node-state.ts'
@@ -15,31 +16,48 @@ import {
   sha256Text,
 } from './scalars.ts'
 
-export const directUpdateSpecSchema = z.strictObject({
-  kubernetes: z.strictObject({ version: kubernetesVersion }).optional(),
-  script: z
-    .strictObject({
-      configMap: objectName.describe('in the operator’s namespace; its key "script" is the content'),
-      sha256: sha256Text,
-    })
-    .optional(),
-  nodeSelector: labelSelector.optional(),
-  strategy: z
-    .strictObject({
-      maxUnavailable: countOrPercent
-        .optional()
-        .describe('of the selected workers; the policy’s budgets hold on top. Default 1'),
-      maxFailures: z
-        .int()
-        .min(0)
-        .max(100_000)
-        .optional()
-        .describe('nodes that may fail before the update stops. Default 0'),
-    })
-    .optional(),
-  drain: drainSettingsSchema.optional(),
-  nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
-})
+const nothingToDo = 'names nothing to do: set kubernetes.version or script'
+
+export const directUpdateSpecSchema = z
+  .strictObject({
+    kubernetes: z.strictObject({ version: kubernetesVersion }).optional(),
+    script: z
+      .strictObject({
+        configMap: objectName.describe('in the operator’s namespace; its key "script" is the content'),
+        sha256: sha256Text,
+      })
+      .optional(),
+    nodeSelector: labelSelector.optional(),
+    strategy: z
+      .strictObject({
+        maxUnavailable: countOrPercent
+          .optional()
+          .describe('of the selected workers; the policy’s budgets hold on top. Default 1'),
+        maxFailures: z
+          .int()
+          .min(0)
+          .max(100_000)
+          .optional()
+          .describe('nodes that may fail before the update stops. Default 0'),
+      })
+      .optional(),
+    drain: drainSettingsSchema.optional(),
+    nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
+  })
+  .refine(({ kubernetes, script }) => kubernetes !== undefined || script !== undefined, nothingToDo)
+  .meta(celRules({ rule: 'has(self.kubernetes) || has(self.script)', message: nothingToDo }))
+
+/** While nodes are being worked on, what is done to which of them stands; `self` is the whole object. */
+export const directUpdateRules: readonly CelRule[] = (['kubernetes', 'script', 'nodeSelector'] as const).map(
+  (field) => ({
+    rule: [
+      "!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['InProgress', 'RequiresAttention'])",
+      `has(self.spec.${field}) == has(oldSelf.spec.${field}) && (!has(self.spec.${field}) || self.spec.${field} == oldSelf.spec.${field})`,
+    ].join(' || '),
+    message: `${field} cannot change while the update runs: wait for its end, or delete it and create another`,
+    fieldPath: `.spec.${field}`,
+  }),
+)
 
 export const updatePhases = ['Pending', 'Planning', 'InProgress', 'Succeeded', 'Failed', 'RequiresAttention'] as const
 

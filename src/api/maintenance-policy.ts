@@ -1,6 +1,7 @@
 // MaintenancePolicy: one object, named `default`. Its status is the ledger, the only place that grants the right to disrupt.
 
 import { z } from 'zod'
+import type { CelRule } from './cel-rule.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { countOrPercent, durationText, instantText } from './scalars.ts'
 
@@ -48,6 +49,13 @@ export interface MaintenancePolicy extends KubeObject {
 }
 
 export const policyName = 'default'
+
+export const maintenancePolicyRules: readonly CelRule[] = [
+  {
+    rule: `self.metadata.name == '${policyName}'`,
+    message: `metadata.name must be ${policyName}: a cluster has one MaintenancePolicy`,
+  },
+]
 
 export const maintenancePolicies: ResourceType<MaintenancePolicy> = {
   apiVersion: 'slipway.dev/v1alpha1',

@@ -54,6 +54,7 @@ export const reasonCatalogue = {
   OrderRefused: 'the agent refused the order; its reason is quoted',
   OrderWithdrawn: 'the order was withdrawn before it ended',
   JournalCorrupt: 'the journal on the host is damaged; nothing is guessed: look at the file named',
+  JournalUnwritable: 'the journal on the host cannot be written, so nothing is started; free the disk or repair it',
   ContentMismatch: 'what was fetched does not have the SHA-256 the order names',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
 } as const satisfies Record<string, string>

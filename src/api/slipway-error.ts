@@ -9,6 +9,7 @@ export type SlipwayErrorCode =
   | 'NotFound'
   | 'Refused'
   | 'DiskFull'
+  | 'DiskNotFound'
   | 'DiskFailed'
   | 'JournalCorrupt'
   | 'NotLeader'

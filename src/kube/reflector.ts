@@ -170,7 +170,7 @@ export class Reflector<T extends KubeObject> {
       if (silentMs >= limitMs) {
         stream.abort(new KubeError('Unreachable', `nothing heard on the watch for ${Math.round(silentMs / 1000)} s`))
       } else {
-        cancel = clock.after(limitMs - silentMs, look)
+        cancel = clock.after(Math.max(1, Math.ceil(limitMs - silentMs)), look)
       }
     }
     let cancel = clock.after(limitMs, look)

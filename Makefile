@@ -1,0 +1,64 @@
+# Needs only Node >= 20 with npm, and make. Everything else is brought by npm into node_modules, Node 24 included.
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/sh
+SYSTEM_PATH := $(PATH)
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+BIN := node_modules/.bin
+
+SEEDS ?= 5000
+export SLIPWAY_SEEDS := $(SEEDS)
+
+INSTALLED := node_modules/.package-lock.json
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check typecheck lint generated house fix bench bench-scale build crds clean
+
+help: ## this list
+	@echo 'Slipway keeps the machines under Kubernetes up to date. Targets:'
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(INSTALLED) ## watch a simulated cluster being upgraded: no cluster needed, about a minute
+	@./slipway demo
+
+test: $(INSTALLED) ## all tests, real API server included; SEEDS=100000 for more fault runs (default 5000)
+	@$(BIN)/vitest run
+
+check: typecheck lint generated house ## types, lint and layers, generated files, house rules: under half a minute
+
+typecheck: $(INSTALLED)
+	@echo 'types'; $(BIN)/tsc --noEmit
+
+lint: $(INSTALLED)
+	@echo 'lint and layers'; $(BIN)/biome check --colors=off --error-on-warnings .
+
+generated: $(INSTALLED)
+	@echo 'generated files'; $(BIN)/node src/main/generate-crds.ts --check
+
+house: $(INSTALLED)
+	@echo 'house rules'; $(BIN)/vitest run --project house --reporter=dot
+
+fix: $(INSTALLED) ## format, and repair what the linter can repair
+	@$(BIN)/biome check --colors=off --write .
+
+bench: $(INSTALLED) ## measure speed and memory: a table, and bench-results.json
+	@$(BIN)/node bench/run.ts
+
+bench-scale: $(INSTALLED) ## 5,000 nodes and 150,000 pods on a real API server: minutes, some GiB of memory
+	@$(BIN)/node bench/scale.ts
+
+build: $(INSTALLED) ## one file to ship: dist/slipway.mjs, with its source map
+	@$(BIN)/rolldown -c rolldown.config.ts --log-level warn
+	@$(BIN)/node dist/slipway.mjs --version >/dev/null
+
+crds: $(INSTALLED) ## write deploy/crds from the schemas in src/api
+	@$(BIN)/node src/main/generate-crds.ts
+
+clean: ## remove what was built; downloads in the user's cache folder stay
+	@rm -rf dist coverage .cache bench-results.json
+
+# The stamp is npm's own: it is written last, so a half-finished installation is never taken for a whole one.
+# A linked node_modules (a second work tree) is not ours to install into. npm runs on the machine's own Node, not on the one it replaces.
+$(INSTALLED): package.json package-lock.json
+	@if [ -L node_modules ]; then :; else \
+	  echo 'installing dependencies' >&2; PATH='$(SYSTEM_PATH)' npm ci --no-fund --no-audit --loglevel=error >/dev/null && touch $@; fi

@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Job, ProcessIdentity } from '../../ports/host.ts'
+import { FileDisk } from '../disk/file-disk.ts'
+import { prettyName } from './host-facts.ts'
+import { LinuxHost } from './linux-host.ts'
+import { groupIsRunning, startTimeOf } from './process-table.ts'
+
+const never = new AbortController().signal
+let folder: string
+const host = () => new LinuxHost({ disk: new FileDisk() })
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'slipway-host-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+
+const job = (argv: readonly string[], logBytes = 1024 * 1024): Job => ({
+  argv,
+  env: { GREETING: 'hello there' },
+  logPath: join(folder, 'job.log'),
+  logBytes,
+  resultPath: join(folder, 'job.exit'),
+})
+const shell = (text: string, logBytes?: number) => job(['/bin/sh', '-c', text], logBytes)
+
+async function runToEnd(given: Job) {
+  const machine = host()
+  const held = await machine.hold(given, never)
+  await held.release()
+  await machine.ended(held.identity, never)
+  return machine.look(held.identity, given.resultPath)
+}
+
+describe('LinuxHost', () => {
+  it.each([
+    { name: 'a good end', text: 'exit 0', exitCode: 0 },
+    { name: 'its own code', text: 'exit 7', exitCode: 7 },
+    { name: 'killed by a signal', text: 'kill -9 $$', exitCode: 137 },
+    { name: 'an unknown program', text: 'exec /no/such/program', exitCode: 127 },
+  ])('gives the exit code: $name', async ({ text, exitCode }) => {
+    expect(await runToEnd(shell(text))).toEqual({ state: 'exited', exitCode })
+  })
+
+  it('passes arguments and environment as they are, and captures output and errors', async () => {
+    await runToEnd(job(['/bin/sh', '-c', 'echo "$GREETING|$1|$2"; echo oops >&2', 'x', `a b'"$(id)`, '*']))
+    expect(await readFile(join(folder, 'job.log'), 'utf8')).toBe(`hello there|a b'"$(id)|*\noops\n`)
+  })
+
+  it('runs nothing before it is released, and nothing at all when the holder dies first', async () => {
+    const mark = join(folder, 'mark')
+    const machine = host()
+    const { identity } = await machine.hold(shell(`touch ${mark}`), never)
+    await delay(150)
+    expect(await machine.look(identity, join(folder, 'job.exit'))).toEqual({ state: 'running' })
+    expect(existsSync(mark)).toBe(false)
+    await machine.end(identity, 0, never)
+    expect(await machine.look(identity, join(folder, 'job.exit'))).toEqual({ state: 'gone' })
+    expect(existsSync(mark)).toBe(false)
+  })
+
+  it('drops what exceeds the log limit and lets the job finish: 100 MB', async () => {
+    const result = await runToEnd(shell('head -c 100000000 /dev/zero | tr "\\0" x && echo end >&2', 10_240))
+    expect(result).toEqual({ state: 'exited', exitCode: 0 })
+    expect((await stat(join(folder, 'job.log'))).size).toBe(10_240)
+  })
+
+  it('ends the whole group, also what ignores SIGTERM', async () => {
+    const machine = host()
+    const held = await machine.hold(
+      shell(`trap '' TERM; (trap '' TERM; sleep 60) & echo up; sleep 60; sleep 60`),
+      never,
+    )
+    await held.release()
+    await fileHas(join(folder, 'job.log'), 'up')
+    await machine.end(held.identity, 300, never)
+    expect(await groupIsRunning(held.identity.pid)).toBe(false)
+    expect(await machine.look(held.identity, join(folder, 'job.exit'))).toEqual({ state: 'gone' })
+  })
+
+  it('lets a job clean up within the grace', async () => {
+    const machine = host()
+    const held = await machine.hold(
+      shell(`trap 'echo cleaned; exit 3' TERM; echo up; while :; do sleep 0.05; done`),
+      never,
+    )
+    await held.release()
+    await fileHas(join(folder, 'job.log'), 'up')
+    await machine.end(held.identity, 5_000, never)
+    expect(await readFile(join(folder, 'job.log'), 'utf8')).toContain('cleaned')
+  })
+
+  it('does not wait for a daemon the job leaves behind', async () => {
+    const started = performance.now()
+    expect(
+      await runToEnd(shell('sleep 30 & echo $! >"$0.pid"; exit 0'.replaceAll('$0', join(folder, 'daemon')))),
+    ).toEqual({
+      state: 'exited',
+      exitCode: 0,
+    })
+    expect(performance.now() - started).toBeLessThan(10_000)
+    process.kill(Number(await readFile(join(folder, 'daemon.pid'), 'utf8')))
+  })
+
+  it('waits for a process it did not start itself, and sees its result', async () => {
+    const held = await host().hold(shell('sleep 0.5; exit 4'), never)
+    await held.release()
+    const other = host()
+    expect(await other.look(held.identity, join(folder, 'job.exit'))).toEqual({ state: 'running' })
+    await other.ended(held.identity, never)
+    expect(await other.look(held.identity, join(folder, 'job.exit'))).toEqual({ state: 'exited', exitCode: 4 })
+  })
+
+  it('takes no other process for the one it looks for', async () => {
+    const machine = host()
+    const mine: ProcessIdentity = {
+      pid: process.pid,
+      startTime: (await startTimeOf(process.pid)) ?? '',
+      bootId: await machine.bootId(),
+    }
+    const result = join(folder, 'none')
+    expect(await machine.look(mine, result)).toEqual({ state: 'running' })
+    for (const other of [
+      { ...mine, startTime: '1' },
+      { ...mine, bootId: 'an earlier boot' },
+    ]) {
+      expect(await machine.look(other, result)).toEqual({ state: 'gone' })
+      await machine.ended(other, never)
+      await machine.end(other, 0, never)
+    }
+  })
+
+  it('refuses a result that is no exit code', async () => {
+    await writeFile(join(folder, 'bad'), '\u0000\u0000')
+    const gone = { pid: process.pid, startTime: '1', bootId: 'x' }
+    await expect(host().look(gone, join(folder, 'bad'))).rejects.toMatchObject({ code: 'JournalCorrupt' })
+  })
+
+  it('stops waiting when it is told to', async () => {
+    const machine = host()
+    const held = await machine.hold(shell('sleep 30'), never)
+    await held.release()
+    const stop = new AbortController()
+    const waiting = machine.ended(held.identity, stop.signal)
+    stop.abort(new Error('enough'))
+    await expect(waiting).rejects.toThrow('enough')
+    await machine.end(held.identity, 0, never)
+  })
+
+  it('knows its machine', async () => {
+    const facts = await host().facts(never)
+    expect(facts.kernel).not.toBe('')
+    expect(facts.os).not.toBe('')
+    expect(prettyName('NAME=x\nPRETTY_NAME="A \\"B\\" 12"\n')).toBe('A "B" 12')
+    expect(prettyName('PRETTY_NAME=Plain')).toBe('Plain')
+    expect(prettyName('')).toBe('Linux')
+  })
+})
+
+async function fileHas(path: string, text: string): Promise<void> {
+  while (!existsSync(path) || !(await readFile(path, 'utf8')).includes(text)) await delay(20)
+}

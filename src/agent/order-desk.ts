@@ -1,0 +1,215 @@
+// Takes the orders of this node one after another: judged by fencing, carried out, their end reported. Level-based: it looks at
+// the NodeState as it is now, so nothing depends on having seen every change.
+
+import type { AgentOrder, AgentStatus, NodeState, Order } from '../api/node-state.ts'
+import type { Reason } from '../api/reason.ts'
+import { SlipwayError } from '../api/slipway-error.ts'
+import { equalJson } from '../core/merge-patch.ts'
+import { backOffMs } from '../kube/back-off.ts'
+import { sleep } from '../kube/sleep.ts'
+import type { HostFacts } from '../ports/host.ts'
+import { Bell } from './bell.ts'
+import { carryOut, kindsWithoutDriver, stepsOf, type Workshop } from './carry-out.ts'
+import { judgeOrder, nodeUIDOf, type Verdict } from './fencing.ts'
+import { Journal } from './journal/journal.ts'
+import type { EndState, OrderFolder } from './journal/order-folder.ts'
+import type { Publisher } from './publisher.ts'
+import { bareReport, endReport } from './report.ts'
+
+export interface OrderDeskOptions extends Omit<Workshop, 'tell'> {
+  readonly publisher: Publisher
+  readonly stateDir: string
+  readonly version: string
+}
+
+/** What an order was answered to: only a difference in this asks for another answer. */
+interface Answered {
+  readonly order: Order
+  readonly nodeUID: string | undefined
+}
+
+const retryBackOff = { baseMs: 5_000, maxMs: 60_000 }
+const versionsOnOffer = 100
+
+export class OrderDesk {
+  readonly #options: OrderDeskOptions
+  readonly #shop: Workshop
+  readonly #bell = new Bell()
+  #journal: Journal | undefined
+  #epoch = 0
+  #recovered = false
+  #facts: HostFacts = { os: '', kernel: '', architecture: '', versionsOnOffer: [] }
+  #bootId = ''
+  #report: AgentOrder | undefined
+  #answered: Answered | undefined
+
+  constructor(options: OrderDeskOptions) {
+    this.#options = options
+    this.#shop = {
+      ...options,
+      tell: (report, withinMs) => {
+        this.#report = report
+        this.#publish(withinMs)
+      },
+    }
+  }
+
+  /** Works until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { store, clock, random } = this.#options
+    const unsubscribe = store.subscribe(() => this.#bell.ring())
+    let failures = 0
+    try {
+      for (;;) {
+        try {
+          await this.#serve(signal)
+          failures = 0
+          await this.#bell.heard(signal)
+        } catch (error) {
+          if (signal.aborted) throw error
+          failures += 1
+          this.#explain(error)
+          await sleep(clock, backOffMs(retryBackOff, failures, random), signal)
+        }
+      }
+    } finally {
+      unsubscribe()
+    }
+  }
+
+  async #serve(signal: AbortSignal): Promise<void> {
+    if (this.#bootId === '') {
+      this.#facts = await this.#options.host.facts(signal)
+      this.#bootId = await this.#options.host.bootId()
+    }
+    this.#journal ??= await Journal.open(this.#options.host.disk, this.#options.stateDir)
+    if (!this.#recovered) await this.#recover(this.#journal, signal)
+    for (;;) {
+      const open = this.#openOrder()
+      if (!open) break
+      await this.#answer(this.#journal, open, signal)
+      this.#answered = open
+    }
+    this.#publish()
+  }
+
+  /** What an earlier life of this agent left unfinished is finished first, also with the API away. */
+  async #recover(journal: Journal, signal: AbortSignal): Promise<void> {
+    for (const folder of await journal.unended()) await this.#carryOut(folder, undefined, signal)
+    this.#recovered = true
+  }
+
+  /** The order that waits for an answer. */
+  #openOrder(): Answered | undefined {
+    const state = this.#state()
+    if (!state?.spec.order || state.metadata.deletionTimestamp !== undefined) return undefined
+    const open = { order: state.spec.order, nodeUID: nodeUIDOf(state) }
+    return equalJson(open, this.#answered) ? undefined : open
+  }
+
+  async #answer(journal: Journal, { order, nodeUID }: Answered, signal: AbortSignal): Promise<void> {
+    const { drivers, clock, log } = this.#options
+    const folder = await journal.find(order.id)
+    const verdict = judgeOrder({
+      order,
+      nodeUID,
+      record: journal.record,
+      journalled: folder && { order: folder.accepted.order, ...(folder.end && { end: folder.end.report }) },
+      withoutDriver: kindsWithoutDriver(order, drivers),
+    })
+    logVerdict(log, order, verdict)
+    switch (verdict.verdict) {
+      case 'repeat':
+        this.#tell(verdict.report)
+        return
+      case 'accept': {
+        await journal.remember({ epoch: order.epoch, nodeUID: order.nodeUID })
+        const names = stepsOf(order, drivers).map((step) => step.name)
+        await this.#carryOut(await journal.create(order, names, clock.now()), undefined, signal)
+        return
+      }
+      case 'resume':
+        if (folder) await this.#carryOut(folder, undefined, signal)
+        return
+      case 'withdraw':
+        if (folder) await this.#carryOut(folder, verdict.reason, signal)
+        else await this.#closeUnrun(journal, order, 'Withdrawn', verdict.reason)
+        return
+      case 'refuse':
+        if (folder) this.#tell(bareReport(order.id, 'Refused', verdict.reason))
+        else await this.#closeUnrun(journal, order, 'Refused', verdict.reason)
+        return
+    }
+  }
+
+  async #carryOut(folder: OrderFolder, stop: Reason | undefined, signal: AbortSignal): Promise<void> {
+    const report = await carryOut(this.#shop, folder, stop, signal)
+    await this.#lookAtHost(signal)
+    this.#tell(report)
+  }
+
+  /** Journalled so that it can never start, whatever is seen later. */
+  async #closeUnrun(journal: Journal, order: Order, state: EndState, reason: Reason): Promise<void> {
+    const now = this.#options.clock.now()
+    const folder = await journal.create(order, [], now)
+    const report = endReport(folder, [], { state, finishedAt: now, reason })
+    await folder.close(state, report)
+    this.#tell(report)
+  }
+
+  async #lookAtHost(signal: AbortSignal): Promise<void> {
+    try {
+      this.#facts = await this.#options.host.facts(signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+      this.#options.log.warn('cannot look at the host; the facts of before are reported', { error: String(error) })
+    }
+  }
+
+  /** Says in log and status why an order does not go on. It may pass, or a person may repair it: it is looked at again. */
+  #explain(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    const code = error instanceof SlipwayError ? error.code : 'Internal'
+    this.#options.log.error('cannot go on', { code, error: message })
+    // Read everything again: what is in memory may be ahead of the disk.
+    this.#journal = undefined
+    this.#recovered = false
+    const order = this.#state()?.spec.order
+    const isCorrupt = code === 'JournalCorrupt'
+    if (order && (isCorrupt || code.startsWith('Disk'))) {
+      const reason: Reason = {
+        code: isCorrupt ? 'JournalCorrupt' : 'JournalUnwritable',
+        message: message.slice(0, 4096),
+      }
+      this.#tell(bareReport(order.id, 'RequiresAttention', reason))
+    }
+  }
+
+  #tell(report: AgentOrder): void {
+    this.#report = report
+    this.#publish()
+  }
+
+  #publish(withinMs?: number): void {
+    const { publisher, version, drivers } = this.#options
+    this.#epoch = this.#journal?.record.epoch ?? this.#epoch
+    const status: AgentStatus = {
+      version,
+      bootID: this.#bootId,
+      epoch: this.#epoch,
+      drivers: drivers.map((driver) => driver.kind),
+      facts: { ...this.#facts, versionsOnOffer: this.#facts.versionsOnOffer.slice(0, versionsOnOffer) },
+      ...(this.#report && { order: this.#report }),
+    }
+    publisher.publish(status, withinMs)
+  }
+
+  #state(): NodeState | undefined {
+    return this.#options.store.get(this.#options.nodeName)
+  }
+}
+
+function logVerdict(log: OrderDeskOptions['log'], order: Order, verdict: Verdict): void {
+  const reason = 'reason' in verdict ? { reason: verdict.reason.code, message: verdict.reason.message } : {}
+  log.info('order judged', { order: order.id, verdict: verdict.verdict, ...reason })
+}

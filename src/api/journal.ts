@@ -1,0 +1,49 @@
+// What the agent writes on the host's disk, file by file. Each is sealed (agent/journal/sealed-file.ts) and pretty-printed, so
+// that a person can read it and a damaged one is recognised. A change of these shapes needs a new `journalFormat`.
+
+import { z } from 'zod'
+import { agentOrderSchema, orderSchema } from './node-state.ts'
+import { instantText } from './scalars.ts'
+
+export const journalFormat = 1
+
+/** `agent.json`: what must outlive every order. */
+export const agentRecordSchema = z.strictObject({
+  epoch: z.int().min(0).describe('the highest ledger epoch of an accepted order'),
+  nodeUID: z.string().max(64).describe('the Node this machine was at the last accepted order; empty before'),
+})
+
+/** `orders/<order>/order.json`: the whole order as it was accepted; nothing of it is looked up again. */
+export const acceptedOrderSchema = z.strictObject({
+  acceptedAt: instantText.describe('by the host’s wall clock: after a restart the order’s time-out goes on from here'),
+  steps: z.array(z.string().max(64)).max(32),
+  order: orderSchema,
+})
+
+/** `step-NN-name.inprogress`: one start of a step, written before the first line of it runs. */
+export const stepStartSchema = z.strictObject({
+  step: z.string().max(64),
+  starts: z.int().min(1).describe('how often it was started, this start included; names its log and its result'),
+  failures: z.int().min(0).describe('how many earlier starts failed'),
+  cutOff: z.int().min(0).describe('how many earlier starts in the same boot left neither process nor result'),
+  startedAt: instantText,
+  process: z.strictObject({ pid: z.int(), startTime: z.string(), bootId: z.string() }),
+})
+
+/** `step-NN-name.done`: written after the effect was seen. */
+export const stepDoneSchema = z.strictObject({
+  step: z.string().max(64),
+  starts: z.int().min(0).describe('0 = its effect was there already, nothing was run'),
+  startedAt: instantText.optional(),
+  finishedAt: instantText,
+  logTail: z.string().max(4096).optional(),
+})
+
+/** `completed`, `failed`, `withdrawn` or `refused`: the agent's last word, reported again as often as it is asked for. */
+export const orderEndSchema = z.strictObject({ report: agentOrderSchema })
+
+export type AgentRecord = z.infer<typeof agentRecordSchema>
+export type AcceptedOrder = z.infer<typeof acceptedOrderSchema>
+export type StepStart = z.infer<typeof stepStartSchema>
+export type StepDone = z.infer<typeof stepDoneSchema>
+export type OrderEnd = z.infer<typeof orderEndSchema>

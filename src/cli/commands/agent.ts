@@ -1,0 +1,36 @@
+import type { Command } from 'commander'
+import type { CommandContext, RunAction } from '../command-context.ts'
+import { exitCode } from '../exit-code.ts'
+
+export interface AgentCommandOptions {
+  readonly nodeName: string
+  readonly stateDir: string
+  readonly hostRoot: string
+}
+
+export function addAgent(parent: Command, run: RunAction): void {
+  parent
+    .command('agent')
+    .summary('carries out work orders on one node (runs until stopped)')
+    .description(
+      'Runs the agent of one node. It watches that node’s NodeState only, and keeps a journal in the state folder of the host.',
+    )
+    .requiredOption('--node-name <name>', 'the node it works on')
+    .option('--state-dir <dir>', 'where the journal is kept', '/var/lib/slipway')
+    .option('--host-root <dir>', "where the host's root is mounted; / = it runs on the host itself", '/')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  slipway agent --node-name "$NODE_NAME" --host-root /host
+  slipway agent --node-name w3 --kubeconfig /etc/kubernetes/kubelet.conf`,
+    )
+    .action(run(runAgentCommand))
+}
+
+export async function runAgentCommand(context: CommandContext, options: AgentCommandOptions): Promise<number> {
+  const { kubeconfig, context: kubeContext } = context.options
+  const { nodeName, stateDir, hostRoot } = options
+  await context.runAgent({ kubeconfig, context: kubeContext, nodeName, stateDir, hostRoot }, context.signal)
+  return exitCode.done
+}

@@ -1,0 +1,56 @@
+// slipway install --print: what a cluster needs, for `kubectl apply -f -`.
+
+import type { Command } from 'commander'
+import { objectName } from '../../api/scalars.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import type { CommandContext, RunAction } from '../command-context.ts'
+import { exitCode } from '../exit-code.ts'
+import { manifests } from '../install/manifests.ts'
+import { textOf } from '../usage.ts'
+
+export interface InstallOptions {
+  readonly print?: boolean
+  readonly namespace: string
+  readonly image?: string
+}
+
+export function addInstall(parent: Command, run: RunAction): void {
+  parent
+    .command('install')
+    .summary('print what a cluster needs to run Slipway')
+    .description('Prints the namespace, CustomResourceDefinitions, rights, operator and agents as YAML.')
+    .option('--print', 'write the YAML to standard output')
+    .option(
+      '--namespace <name>',
+      'where the operator and the agents run',
+      textOf(objectName, 'It must be a namespace name.'),
+      'slipway-system',
+    )
+    .option('--image <reference>', 'the container image (default: slipway of this version)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  slipway install --print | kubectl apply -f -
+  slipway install --print --namespace maintenance --image registry.example/slipway:1.0.0 > slipway.yaml`,
+    )
+    .action(run(runInstall))
+}
+
+export async function runInstall(context: CommandContext, options: InstallOptions): Promise<number> {
+  if (!options.print) {
+    throw new SlipwayError('Usage', 'install needs --print: it writes YAML and changes nothing itself', {
+      nextStep: 'run: slipway install --print | kubectl apply -f -',
+    })
+  }
+  const { out, yaml, version } = context
+  const [namespace, ...others] = manifests({
+    namespace: options.namespace,
+    image: options.image ?? `slipway:${version}`,
+  })
+  // The namespace and the kinds come before what lives in and speaks of them.
+  const documents = [yaml.print(namespace), await context.crds(), ...others.map((object) => yaml.print(object))]
+  out.write(documents.map((text) => text.replace(/^---\n/, '').trimEnd()).join('\n---\n'))
+  out.write('\n')
+  return exitCode.done
+}

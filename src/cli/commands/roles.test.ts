@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import type { CliDependencies, RolloutFigures, SimulateResult } from '../dependencies.ts'
+import { cliFixture, node, nodeState, operation, update } from '../testing/fixture.ts'
+import { ListedApi } from '../testing/listed-api.ts'
+
+const figures: RolloutFigures = {
+  ...{ phase: 'Succeeded', nodes: 12, violations: [], makespanSeconds: 600, idealSeconds: 590 },
+  ...{ ratio: 1.017, requestsPerNode: 17.25, seed: 1 },
+}
+
+describe('demo', () => {
+  const runDemo: CliDependencies['runDemo'] = async (options, sink) => {
+    const now = new Date('2026-11-15T12:05:00Z')
+    sink.note(now, 'the operator is killed')
+    const status = { phase: 'InProgress' as const, operationID: operation }
+    sink.show({
+      now,
+      update: update(status),
+      nodes: [node('w1')],
+      nodeStates: [nodeState('w1', { phase: 'Draining' })],
+    })
+    return { ...figures, seed: options.seed, nodes: options.nodes }
+  }
+
+  it('shows plain lines without a terminal, and how it ended', async () => {
+    const cli = cliFixture(new ListedApi(), { runDemo })
+    expect(await cli.run('demo', '--nodes', '3')).toBe(0)
+    expect(cli.out.text).toMatchInlineSnapshot(`
+      "12:05:00 the operator is killed
+      12:05:00 update to-1-36 InProgress: v1.36.3, 0/1 done, 1 under work
+      12:05:00 w1 Draining
+      Succeeded: 3 nodes in 10m of cluster time (ideal 9m50s, ratio 1.02), 17.3 API requests a node, 0 rules broken (seed 1)
+      "
+    `)
+  })
+
+  it('gives only the figures to machines', async () => {
+    const cli = cliFixture(new ListedApi(), { runDemo })
+    expect(await cli.run('demo', '--once', '--output', 'json', '--seed', '7')).toBe(0)
+    expect(JSON.parse(cli.out.text)).toEqual({ ...figures, seed: 7 })
+  })
+
+  it.each([
+    { tty: false, argv: [], speed: Number.POSITIVE_INFINITY },
+    { tty: true, argv: [], speed: 20 },
+    { tty: true, argv: ['--once'], speed: Number.POSITIVE_INFINITY },
+    { tty: true, argv: ['--speed', '2.5'], speed: 2.5 },
+  ])('runs at $speed with $argv, terminal: $tty', async ({ tty, argv, speed }) => {
+    let asked: number | undefined
+    const cli = cliFixture(new ListedApi(), {
+      runDemo: async (options) => {
+        asked = options.speed
+        return figures
+      },
+    })
+    cli.out.isTTY = tty
+    await cli.run('demo', ...argv)
+    expect(asked).toBe(speed)
+  })
+
+  it.each([
+    { argv: [], colours: true },
+    { argv: ['--no-color'], colours: false },
+  ])('paints a terminal with $argv: $colours', async ({ argv, colours }) => {
+    const cli = cliFixture(new ListedApi(), { runDemo })
+    cli.out.isTTY = true
+    cli.out.color = true
+    await cli.run('demo', ...argv)
+    expect(cli.out.text.includes(`${String.fromCharCode(27)}[36mInProgress`)).toBe(colours)
+  })
+
+  it.each([{ phase: 'Failed' }, { violations: [{ seed: 1, rule: '1', message: 'two away, one allowed' }] }])(
+    'exits with 1 after %j',
+    async (change) => {
+      const cli = cliFixture(new ListedApi(), { runDemo: async () => ({ ...figures, ...change }) })
+      expect(await cli.run('demo')).toBe(1)
+    },
+  )
+})
+
+describe('simulate', () => {
+  const broken: SimulateResult = {
+    runs: 1000,
+    violations: [{ seed: 42, rule: '6', message: 'w2 was uncordoned against a person' }],
+    faults: { 'operator-crash': 812 },
+  }
+
+  it('passes on what was asked, tells broken rules, exits with 1', async () => {
+    let asked: unknown
+    const cli = cliFixture(new ListedApi(), {
+      runSimulate: async (options) => {
+        asked = options
+        return broken
+      },
+    })
+    expect(await cli.run('simulate', '--faults', 'all', '--seeds', '1..1000')).toBe(1)
+    expect(asked).toEqual({ podsPerNode: 20, faults: 'all', seeds: { first: 1, last: 1000 }, maxUnavailable: '5%' })
+    expect(cli.out.text).toBe(
+      '1000 runs, 1 rules broken\n  seed 42: rule 6: w2 was uncordoned against a person\nfaults: operator-crash 812\n',
+    )
+  })
+
+  it('gives the result as JSON', async () => {
+    const cli = cliFixture(new ListedApi(), { runSimulate: async () => ({ runs: 2, violations: [] }) })
+    expect(await cli.run('simulate', '--seeds', '1..2', '-o', 'json')).toBe(0)
+    expect(JSON.parse(cli.out.text)).toEqual({ runs: 2, violations: [] })
+  })
+})
+
+describe('long-running roles', () => {
+  it('hands the options over', async () => {
+    const asked: unknown[] = []
+    const keep = async (options: unknown) => {
+      asked.push(options)
+    }
+    const deps = { runOperator: keep, runAgent: keep, runSimAgents: keep }
+    const run = (...argv: readonly string[]) => cliFixture(new ListedApi(), deps).run(...argv)
+    expect(await run('operator', '--kubeconfig', 'k', '--node-name', 'w1')).toBe(0)
+    expect(await run('agent', '--node-name', 'w1', '--host-root', '/host')).toBe(0)
+    expect(
+      await run('--context', 'c', 'sim', 'agents', '--state', '/s', '--work', '2s', '--offers', 'v1.36.3,v1.37.0'),
+    ).toBe(0)
+    expect(asked).toEqual([
+      {
+        ...{ kubeconfig: 'k', namespace: 'slipway-system', leaseName: 'slipway-operator' },
+        ...{ metricsAddress: ':8080', nodeName: 'w1' },
+      },
+      { nodeName: 'w1', stateDir: '/var/lib/slipway', hostRoot: '/host' },
+      { context: 'c', workMs: 2000, stateDir: '/s', offers: ['v1.36.3', 'v1.37.0'], kubelets: false },
+    ])
+  })
+})

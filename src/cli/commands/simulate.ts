@@ -1,0 +1,92 @@
+// slipway simulate: the same engine on an invented cluster, with faults, for many seeds.
+
+import { type Command, InvalidArgumentError } from 'commander'
+import type { CommandContext, RunAction } from '../command-context.ts'
+import type { SimulateOptions, SimulateResult } from '../dependencies.ts'
+import { exitCode } from '../exit-code.ts'
+import { type Format, formatOption, writeValue } from '../structured-output.ts'
+import { nodeCount, wholeNumber } from '../usage.ts'
+import { figuresText } from './demo.ts'
+
+export interface SimulateCommandOptions {
+  readonly nodes?: number
+  readonly podsPerNode: number
+  readonly faults: SimulateOptions['faults']
+  readonly seeds: SimulateOptions['seeds']
+  readonly maxUnavailable: number | string
+  readonly output: Format
+}
+
+const shownViolations = 20
+const progressEveryMs = 1000
+
+export function addSimulate(parent: Command, run: RunAction): void {
+  parent
+    .command('simulate')
+    .summary('run the engine on an invented cluster, with faults, for many seeds')
+    .description(
+      'Runs the real operator and agents on invented clusters in virtual time and checks the safety rules after every write.\nExit code 1 when a rule was broken; the seed repeats the run exactly.',
+    )
+    .option('--nodes <count>', 'nodes of each cluster (with faults: 6 to 12, drawn)', wholeNumber(1, 10_000))
+    .option('--pods-per-node <count>', 'pods on each node', wholeNumber(0, 110), 20)
+    .option('--faults <kinds>', 'none, all, or some kinds joined by commas', parseFaults, 'none')
+    .option('--seeds <range>', 'which runs, like 7 or 1..1000', parseSeeds, { first: 1, last: 1 })
+    .option('--max-unavailable <count>', 'workers away at once: a number or a percentage', nodeCount, '5%')
+    .addOption(formatOption('table', 'json', 'yaml'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  slipway simulate --nodes 500
+  slipway simulate --faults all --seeds 1..1000 --output json
+  slipway simulate --faults operator-crash --seeds 42`,
+    )
+    .action(run(runSimulateCommand))
+}
+
+export async function runSimulateCommand(context: CommandContext, options: SimulateCommandOptions): Promise<number> {
+  const { output, ...simulation } = options
+  const result = await context.runSimulate(simulation, counter(context, simulation.seeds), context.signal)
+  if (output === 'table') context.out.write(resultText(result))
+  else writeValue(context, output, result)
+  return result.violations.length === 0 ? exitCode.done : exitCode.failed
+}
+
+/** A line that counts the runs, on a terminal only; the answer itself goes to standard output. */
+function counter({ err, clock, options }: CommandContext, seeds: SimulateOptions['seeds']): (runsDone: number) => void {
+  const total = seeds.last - seeds.first + 1
+  let shownAtMs = clock.monotonicMs()
+  return (runsDone) => {
+    if (!err.isTTY || options.quiet || total === 1) return
+    const nowMs = clock.monotonicMs()
+    if (runsDone < total && nowMs - shownAtMs < progressEveryMs) return
+    shownAtMs = nowMs
+    err.write(`\r${runsDone} of ${total} runs${runsDone >= total ? '\n' : ''}`)
+  }
+}
+
+function resultText({ runs, violations, faults, rollouts }: SimulateResult): string {
+  const lines = [`${runs} ${runs === 1 ? 'run' : 'runs'}, ${violations.length} rules broken\n`]
+  for (const { seed, rule, message } of violations.slice(0, shownViolations))
+    lines.push(`  seed ${seed}: rule ${rule}: ${message}\n`)
+  if (violations.length > shownViolations) lines.push(`  … and ${violations.length - shownViolations} more\n`)
+  const hits = Object.entries(faults ?? {})
+  if (hits.length > 0) lines.push(`faults: ${hits.map(([kind, count]) => `${kind} ${count}`).join(', ')}\n`)
+  for (const figures of rollouts ?? []) lines.push(figuresText({ ...figures, violations: [] }))
+  return lines.join('')
+}
+
+export function parseSeeds(text: string): SimulateOptions['seeds'] {
+  const parts = /^(\d{1,10})(?:\.\.(\d{1,10}))?$/.exec(text)
+  const first = Number(parts?.[1])
+  const last = parts?.[2] === undefined ? first : Number(parts[2])
+  if (parts && first <= last) return { first, last }
+  throw new InvalidArgumentError('It must be one seed or a range such as 1..1000.')
+}
+
+export function parseFaults(text: string): SimulateOptions['faults'] {
+  if (text === 'none' || text === 'all') return text
+  const kinds = text.split(',').map((kind) => kind.trim())
+  if (kinds.every((kind) => /^[A-Za-z][-A-Za-z0-9]*$/.test(kind))) return kinds
+  throw new InvalidArgumentError('It must be none, all, or kinds joined by commas.')
+}

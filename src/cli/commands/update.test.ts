@@ -1,0 +1,284 @@
+import { describe, expect, it } from 'vitest'
+import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
+import { configMaps, nodes } from '../../api/kube.ts'
+import { KubeError } from '../../api/kube-error.ts'
+import { nodeStates } from '../../api/node-state.ts'
+import { contentName } from '../../core/update/operation.ts'
+import { budgetReason, cliFixture, node, nodeState, upgradeMidway } from '../testing/fixture.ts'
+import { ListedApi } from '../testing/listed-api.ts'
+
+const name = 'to-v1-36-3-abcde'
+const script = '#!/bin/sh\ntrue\n'
+const scriptSum = script.length.toString(16).padStart(64, '0')
+const readFile = async () => script
+
+function twoNodes(): ListedApi {
+  return new ListedApi()
+    .put(nodes, node('cp1', { controlPlane: true }), node('w1'))
+    .put(nodeStates, nodeState('cp1'), nodeState('w1'))
+}
+
+async function createdUpdate(api: ListedApi): Promise<DirectUpdate> {
+  return api.get(directUpdates, { name })
+}
+
+const counts = { total: 2, done: 0, working: 0, waiting: 2, failed: 0, skipped: 0 }
+const rollout = { update: name, operationID: `${name}/1` }
+
+describe('update', () => {
+  it('makes what the options say', async () => {
+    const api = twoNodes()
+      .put(nodes, node('w2', { labels: { pool: 'a' } }))
+      .put(nodeStates, nodeState('w2'))
+    const cli = cliFixture(api, { readFile })
+    const code = await cli.run(
+      ...['update', '--script', 'rotate.sh', '--name', 'rotate', '--selector', 'pool=a,gpu!=yes', '--no-wait'],
+      ...['--max-unavailable', '10%', '--max-failures', '2', '--node-timeout', '5m', '--namespace', 'ops'],
+    )
+    expect(cli.err.text).toBe('')
+    expect(code).toBe(0)
+    expect(api.created).toMatchObject([
+      {
+        kind: 'ConfigMap',
+        metadata: { name: contentName(scriptSum), namespace: 'ops' },
+        immutable: true,
+        data: { script },
+      },
+      {
+        kind: 'DirectUpdate',
+        metadata: { name: 'rotate' },
+        spec: {
+          script: { configMap: contentName(scriptSum), sha256: scriptSum },
+          nodeSelector: {
+            matchLabels: { pool: 'a' },
+            matchExpressions: [{ key: 'gpu', operator: 'NotIn', values: ['yes'] }],
+          },
+          strategy: { maxUnavailable: '10%', maxFailures: 2 },
+          nodeTimeout: '5m',
+        },
+      },
+    ])
+    expect(cli.out.text).toBe('rotate created; follow it: slipway status rotate -w\n')
+  })
+
+  it('takes a file, and options on top of it', async () => {
+    const document = {
+      apiVersion: 'slipway.dev/v1alpha1',
+      kind: 'DirectUpdate',
+      metadata: { name: 'from-file' },
+      spec: { kubernetes: { version: 'v1.36.3' }, strategy: { maxUnavailable: 1, maxFailures: 1 } },
+    }
+    const api = twoNodes()
+    const cli = cliFixture(api, { readFile: async () => JSON.stringify(document) })
+    expect(await cli.run('update', '-f', 'u.yaml', '--max-unavailable', '3', '--no-wait')).toBe(0)
+    expect(api.created).toMatchObject([
+      { metadata: { name: 'from-file' }, spec: { ...document.spec, strategy: { maxUnavailable: 3, maxFailures: 1 } } },
+    ])
+  })
+
+  it('uses a script that is stored already, and refuses another content under its name', async () => {
+    const stored = (content: string) =>
+      twoNodes().put(configMaps, {
+        metadata: {
+          ...{ name: contentName(scriptSum), namespace: 'slipway-system' },
+          ...{ uid: 'c', resourceVersion: '1', creationTimestamp: '2026-11-15T12:00:00Z' },
+        },
+        data: { script: content },
+      })
+    expect(await cliFixture(stored(script), { readFile }).run('update', '--script', 'x', '--no-wait')).toBe(0)
+    const cli = cliFixture(stored('other'), { readFile })
+    expect(await cli.run('update', '--script', 'x', '--no-wait')).toBe(3)
+    expect(cli.err.text).toContain('is there with other content')
+  })
+
+  it('follows to the end in plain lines', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    const ended = cli.run('update', '--kubernetes', 'v1.36.3')
+    await cli.clock.advance(1000)
+    const made = await createdUpdate(api)
+    const status = { observedGeneration: 1, operationID: `${name}/1`, startedAt: '2026-11-15T12:05:00Z' }
+    api.put(directUpdates, { ...made, status: { ...status, phase: 'InProgress', summary: counts } })
+    await cli.clock.advance(1000)
+    const until = (time: string) => ({ ...budgetReason, message: `${budgetReason.message}; looking again at ${time}` })
+    api.put(nodeStates, nodeState('cp1', { ...rollout, phase: 'Draining', reason: until('12:06') }))
+    await cli.clock.advance(60_000)
+    // Only the time of day in the sentence changed: no new line.
+    api.put(nodeStates, nodeState('cp1', { ...rollout, phase: 'Draining', reason: until('12:07') }))
+    api.put(
+      nodeStates,
+      nodeState('w1', { ...rollout, phase: 'Pending', reason: { code: 'BudgetSpent', message: 'one is away' } }),
+    )
+    await cli.clock.advance(1000)
+    api.put(nodeStates, nodeState('cp1', { ...rollout, phase: 'Done' }), nodeState('w1', { ...rollout, phase: 'Done' }))
+    const summary = { ...counts, done: 2, waiting: 0 }
+    api.put(directUpdates, {
+      ...made,
+      status: { ...status, phase: 'Succeeded', summary, finishedAt: '2026-11-15T12:06:03Z' },
+    })
+    await cli.clock.advance(1000)
+    expect(await ended).toBe(0)
+    expect(cli.out.text).toMatchInlineSnapshot(`
+      "12:05:00 update to-v1-36-3-abcde Pending: v1.36.3, 0/2 done, 2 waiting
+      12:05:01 update to-v1-36-3-abcde InProgress: v1.36.3, 0/2 done, 2 waiting
+      12:05:02 cp1 Draining: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed); looking again at 12:06
+      12:06:03 cp1 Done
+      12:06:03 w1 Done
+      12:06:03 update to-v1-36-3-abcde Succeeded: v1.36.3, 2/2 done in 1m3s
+      "
+    `)
+    expect(cli.clock.waiting).toBe(0)
+  })
+
+  it('prints one JSON document at the end, and nothing else', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    const ended = cli.run('update', '--kubernetes', 'v1.36.3', '--output', 'json')
+    await cli.clock.advance(1000)
+    const made = await createdUpdate(api)
+    api.put(directUpdates, {
+      ...made,
+      status: { observedGeneration: 1, phase: 'Failed', summary: { ...counts, failed: 1 } },
+    })
+    await cli.clock.advance(1000)
+    expect(await ended).toBe(1)
+    expect(JSON.parse(cli.out.text)).toMatchObject({ name, phase: 'Failed', summary: { failed: 1 } })
+  })
+
+  it('tells what the operator refused after all', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    const ended = cli.run('update', '--kubernetes', 'v1.36.3')
+    await cli.clock.advance(1000)
+    const made = await createdUpdate(api)
+    const planned = {
+      ...{ type: 'Planned', status: 'False' as const, reason: 'Downgrade', message: 'w1 runs v1.37.0' },
+      lastTransitionTime: '2026-11-15T12:05:01Z',
+    }
+    api.put(directUpdates, { ...made, status: { observedGeneration: 1, phase: 'Planning', conditions: [planned] } })
+    await cli.clock.advance(1000)
+    expect(await ended).toBe(3)
+    expect(cli.out.text).toContain(`update ${name} refused: Downgrade: w1 runs v1.37.0\n`)
+    expect(cli.err.text).toBe(`next: slipway why ${name}\n`)
+  })
+
+  it('survives an API server that is away for a while, and says so once', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    const ended = cli.run('update', '--kubernetes', 'v1.36.3')
+    await cli.clock.advance(1000)
+    const made = await createdUpdate(api)
+    api.failure = new KubeError('Unreachable', 'connection refused')
+    api.breakWatches(api.failure)
+    await cli.clock.advance(120_000)
+    api.failure = undefined
+    api.put(directUpdates, {
+      ...made,
+      status: { observedGeneration: 1, phase: 'Succeeded', summary: { ...counts, done: 2 } },
+    })
+    await cli.clock.advance(10_000)
+    expect(await ended).toBe(0)
+    expect(cli.out.text.match(/does not answer/g)).toHaveLength(1)
+    expect(cli.out.text.match(/answers again/g)).toHaveLength(1)
+  })
+
+  it('gives up when it stays away', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    const ended = cli.run('update', '--kubernetes', 'v1.36.3')
+    await cli.clock.advance(1000)
+    api.failure = new KubeError('Unreachable', 'connection refused')
+    api.breakWatches(api.failure)
+    await cli.clock.advance(400_000)
+    expect(await ended).toBe(4)
+    expect(cli.clock.waiting).toBe(0)
+  })
+
+  it('stops following on Ctrl-C, and says that the update goes on', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    const ended = cli.run('update', '--kubernetes', 'v1.36.3')
+    await cli.clock.advance(1000)
+    api.put(nodeStates, nodeState('w1', { ...rollout, phase: 'Draining' }))
+    cli.controller.abort()
+    expect(await ended).toBe(130)
+    expect(cli.err.text).toBe(`the update goes on; follow it again: slipway status ${name} -w\n`)
+    expect(cli.clock.waiting).toBe(0)
+  })
+
+  it('ends when somebody deletes the update', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    const ended = cli.run('update', '--kubernetes', 'v1.36.3')
+    await cli.clock.advance(1000)
+    api.drop(directUpdates, await createdUpdate(api))
+    await cli.clock.advance(1000)
+    expect(await ended).toBe(3)
+    expect(cli.err.text).toContain(`error: DirectUpdate ${name} was deleted before its end\n`)
+  })
+})
+
+describe('update refuses before anything is created', () => {
+  it.each([
+    { argv: ['--kubernetes', 'v1.34.0'], code: 3, says: 'Downgrade: cp1 runs v1.35.4' },
+    { argv: ['--kubernetes', 'v1.36.9'], code: 3, says: 'VersionUnknown: ' },
+    { argv: ['--kubernetes', 'v1.36.3', '-l', 'pool=none'], code: 3, says: 'NothingSelected: ' },
+    { argv: ['--kubernetes', '1.36'], code: 2, says: 'It must be a full version such as v1.36.3' },
+    { argv: ['--kubernetes', 'v1.36.3', '--max-unavailable', '0'], code: 2, says: 'at least 1' },
+    { argv: ['--kubernetes', 'v1.36.3', '--max-unavailable', '0%'], code: 2, says: 'a percentage such as 10%' },
+    { argv: ['--kubernetes', 'v1.36.3', '--node-timeout', 'soon'], code: 2, says: 'It must be a duration' },
+    { argv: ['--kubernetes', 'v1.36.3', '--name', 'Big'], code: 2, says: 'It must be lower-case' },
+    { argv: [], code: 2, says: 'there is nothing to do' },
+    { argv: ['--script', 'gone.sh'], code: 2, says: "gone.sh cannot be read: ENOENT: no such file, open 'gone.sh'" },
+    { argv: ['--kubernetes', 'v1.36.3', '-f', 'x.yaml'], code: 2, says: 'cannot be used with' },
+  ])('$argv', async ({ argv, code, says }) => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    expect(await cli.run('update', ...argv)).toBe(code)
+    expect(cli.err.text).toContain(says)
+    expect(cli.err.text).not.toMatch(/\n\s+at /)
+    expect(api.created).toEqual([])
+  })
+
+  it.each([
+    { text: '{"kind":"Pod"}', says: 'u.yaml is not a DirectUpdate' },
+    { text: 'no: [yaml', says: 'u.yaml is not YAML' },
+    {
+      text: JSON.stringify({ apiVersion: 'slipway.dev/v1alpha1', kind: 'DirectUpdate', spec: { kubernets: {} } }),
+      says: 'u.yaml: Unrecognized key: "kubernets"',
+    },
+    {
+      text: JSON.stringify({
+        ...{ apiVersion: 'slipway.dev/v1alpha1', kind: 'DirectUpdate' },
+        spec: { kubernetes: { version: 'v1.36.3' }, nodeTimeout: 'x' },
+      }),
+      says: 'u.yaml: nodeTimeout: ',
+    },
+  ])('a file with $text', async ({ text, says }) => {
+    const api = twoNodes()
+    const cli = cliFixture(api, { readFile: async () => text })
+    expect(await cli.run('update', '-f', 'u.yaml')).toBe(2)
+    expect(cli.err.text).toContain(says)
+    expect(api.created).toEqual([])
+  })
+})
+
+describe('status -w', () => {
+  it('writes a JSON document for each change', async () => {
+    const api = upgradeMidway()
+    const cli = cliFixture(api)
+    const ended = cli.run('status', '-w', '-o', 'json')
+    await cli.clock.advance(1000)
+    api.put(nodeStates, nodeState('w2', { phase: 'Done' }))
+    await cli.clock.advance(1000)
+    const made = await api.get(directUpdates, { name: 'to-1-36' })
+    api.put(directUpdates, { ...made, status: { ...made.status, phase: 'RequiresAttention' } })
+    await cli.clock.advance(1000)
+    expect(await ended).toBe(3)
+    const phases = cli.out.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).phase)
+    expect(phases).toEqual(['InProgress', 'InProgress', 'RequiresAttention'])
+  })
+})

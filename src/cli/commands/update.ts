@@ -1,0 +1,172 @@
+// slipway update: makes a DirectUpdate (and the ConfigMap of its script) and follows it to its end.
+
+import { type Command, Option } from 'commander'
+import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../api/direct-update.ts'
+import { nodes } from '../../api/kube.ts'
+import { isKubeError } from '../../api/kube-error.ts'
+import { nodeStates } from '../../api/node-state.ts'
+import { reasonCatalogue } from '../../api/reason.ts'
+import { durationText, kubernetesVersion, objectName } from '../../api/scalars.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import { planUpdate } from '../../core/plan/plan-update.ts'
+import type { KubeApi } from '../../ports/kube-api.ts'
+import type { CommandContext, RunAction } from '../command-context.ts'
+import { exitCode } from '../exit-code.ts'
+import { followUpdate, readSnapshot } from '../follow-update.ts'
+import { progressSink } from '../progress/choose-sink.ts'
+import type { ProgressSink } from '../progress/sink.ts'
+import { progressView } from '../progress/view.ts'
+import { kindMissing, listAll } from '../read-cluster.ts'
+import { type ScriptContent, storedScript, storeScript } from '../script-content.ts'
+import { type Format, formatOption, writeValue } from '../structured-output.ts'
+import { type Draft, type DraftOptions, draftUpdate } from '../update-draft.ts'
+import { outcomeCode } from '../update-outcome.ts'
+import { updateReport } from '../update-report.ts'
+import { nodeCount, textOf, wholeNumber } from '../usage.ts'
+
+export interface UpdateOptions extends DraftOptions {
+  readonly namespace: string
+  readonly wait: boolean
+  readonly output: Format
+}
+
+export function addUpdate(parent: Command, run: RunAction): void {
+  parent
+    .command('update')
+    .summary('make a DirectUpdate and follow it')
+    .description(
+      'Makes a DirectUpdate and follows it to its end: a live picture on a terminal, plain lines otherwise (times are UTC).\nCtrl-C stops following, not the update.',
+    )
+    .addOption(
+      new Option('--kubernetes <version>', 'the Kubernetes version to bring the nodes to').argParser(
+        textOf(kubernetesVersion, 'It must be a full version such as v1.36.3.'),
+      ),
+    )
+    .option('--script <file>', 'a script to run on each node, drained')
+    .addOption(new Option('-f, --filename <file>', 'a DirectUpdate as YAML').conflicts(['kubernetes', 'script']))
+    .option(
+      '--name <name>',
+      'the name of the DirectUpdate',
+      textOf(objectName, 'It must be lower-case letters, digits, "-" and ".".'),
+    )
+    .option('-l, --selector <labels>', 'only nodes with these labels, like pool=a')
+    .option('--max-unavailable <count>', 'workers away at once: a number or a percentage', nodeCount)
+    .option('--max-failures <count>', 'nodes that may fail before it stops', wholeNumber(0, 100_000))
+    .option(
+      '--node-timeout <duration>',
+      'how long the work on one node may take',
+      textOf(durationText, 'It must be a duration such as 30m.'),
+    )
+    .option('--namespace <name>', "the operator's namespace", 'slipway-system')
+    .option('--no-wait', 'do not follow it')
+    .addOption(formatOption('table', 'json', 'yaml'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  slipway update --kubernetes v1.36.3 --max-unavailable 10%
+  slipway update --script rotate-disks.sh --selector pool=a
+  slipway update -f update.yaml --no-wait
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused or in need of a person, 4 cannot reach the API`,
+    )
+    .action(run(runUpdate))
+}
+
+export async function runUpdate(context: CommandContext, options: UpdateOptions): Promise<number> {
+  const { clock, signal, out } = context
+  const draft = await draftUpdate(context, options)
+  const api = await context.api()
+  await refuseUnplanned(context, api, draft.update.spec, options.namespace, draft.script)
+  if (draft.script) await storeScript(api, options.namespace, draft.script, signal)
+  const update = await createUpdate(api, draft.update, signal)
+  const { name } = update.metadata
+  if (!options.wait) {
+    if (options.output === 'table') out.write(`${name} created; follow it: slipway status ${name} -w\n`)
+    else
+      writeValue(
+        context,
+        options.output,
+        updateReport(progressView(await readSnapshot(api, update, clock, signal)), update),
+      )
+    return exitCode.done
+  }
+  const sink = progressSink(context, options.output === 'table' ? 'lines' : 'none')
+  return followToEnd(context, api, update, sink, options.output)
+}
+
+/** Follows an update, tells how it ended, and answers with the exit code; shared with `status -w`. */
+export async function followToEnd(
+  context: CommandContext,
+  api: KubeApi,
+  update: DirectUpdate,
+  sink: ProgressSink,
+  output: Format,
+): Promise<number> {
+  const { clock, signal, err } = context
+  const { name } = update.metadata
+  try {
+    const { snapshot, deleted } = await followUpdate({ api, clock, sink, update }, signal)
+    if (output !== 'table') writeValue(context, output, updateReport(progressView(snapshot), snapshot.update))
+    if (deleted) {
+      throw new SlipwayError('Refused', `DirectUpdate ${name} was deleted before its end`, {
+        nextStep: 'see how the nodes stand: slipway nodes',
+      })
+    }
+    const code = outcomeCode(snapshot.update)
+    if (code !== exitCode.done && output === 'table') err.write(`next: slipway why ${name}\n`)
+    return code
+  } catch (error) {
+    if (!(error instanceof SlipwayError) || error.code !== 'Stopped') throw error
+    err.write(`the update goes on; follow it again: slipway status ${name} -w\n`)
+    return exitCode.interrupted
+  }
+}
+
+/** The operator's own judgement, on what it would read: what it would refuse is refused before anything is created. */
+async function refuseUnplanned(
+  { sha256, signal }: CommandContext,
+  api: KubeApi,
+  spec: DirectUpdateSpec,
+  namespace: string,
+  script: ScriptContent | undefined,
+): Promise<void> {
+  const [found, states, serverVersion, stored] = await Promise.all([
+    listAll(api, nodes, {}, signal),
+    listAll(api, nodeStates, {}, signal),
+    api.serverVersion(signal),
+    script ? script.text : storedScript(api, namespace, spec.script, signal),
+  ])
+  const byName = new Map(states.items.map((state) => [state.metadata.name, state]))
+  const plan = planUpdate({
+    spec,
+    nodes: found.items,
+    stateOf: (name) => byName.get(name),
+    serverVersion,
+    scriptSha256: stored === undefined ? undefined : sha256(stored),
+  })
+  if (plan.verdict === 'refused') {
+    throw new SlipwayError('Refused', `${plan.reason.code}: ${plan.reason.message}`, {
+      nextStep: `nothing was created; ${reasonCatalogue[plan.reason.code]}`,
+    })
+  }
+}
+
+async function createUpdate(api: KubeApi, update: Draft['update'], signal: AbortSignal): Promise<DirectUpdate> {
+  try {
+    return await api.create(
+      directUpdates,
+      { apiVersion: directUpdates.apiVersion, kind: directUpdates.kind, ...update },
+      signal,
+    )
+  } catch (error) {
+    if (isKubeError(error, 'NotFound')) throw kindMissing(directUpdates, error)
+    if (isKubeError(error, 'AlreadyExists')) {
+      throw new SlipwayError('Usage', `there is a DirectUpdate named ${update.metadata.name} already`, {
+        nextStep: `choose another --name, or look at it: slipway status ${update.metadata.name}`,
+        cause: error,
+      })
+    }
+    throw error
+  }
+}

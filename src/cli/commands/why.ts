@@ -1,0 +1,102 @@
+// slipway why: everything that waits, and on what, in sentences.
+
+import type { Command } from 'commander'
+import { directUpdates } from '../../api/direct-update.ts'
+import { type Node, nodes, pods } from '../../api/kube.ts'
+import { nodeStates } from '../../api/node-state.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import { selects } from '../../core/label-selector.ts'
+import type { KubeApi } from '../../ports/kube-api.ts'
+import type { CommandContext, RunAction } from '../command-context.ts'
+import { exitCode } from '../exit-code.ts'
+import { readSnapshot } from '../follow-update.ts'
+import { find, listAll, readPolicy } from '../read-cluster.ts'
+import { type Format, formatOption, writeValue } from '../structured-output.ts'
+import { writeLines } from '../table.ts'
+import { isEnded } from '../update-outcome.ts'
+import { type Answer, answerLines } from '../why/finding.ts'
+import { nodeAnswer } from '../why/node-answer.ts'
+import { podAnswer } from '../why/pod-answer.ts'
+import { updateAnswer } from '../why/update-answer.ts'
+
+export function addWhy(parent: Command, run: RunAction): void {
+  parent
+    .command('why')
+    .summary('what a node, update or pod waits for, and what to do')
+    .description(
+      'Says in sentences what a node, an update or a pod waits for, since when, and what a person can do about it.',
+    )
+    .argument('<node|update|namespace/pod>', 'looked up in the cluster, in this order')
+    .addOption(formatOption('table', 'json', 'yaml'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  slipway why w3
+  slipway why to-1-36
+  slipway why shop/checkout-7f9c4`,
+    )
+    .action(run(runWhy))
+}
+
+export async function runWhy(
+  context: CommandContext,
+  subject: string,
+  options: { readonly output: Format },
+): Promise<number> {
+  const { out, clock } = context
+  const answers = await answersFor(context, await context.api(), subject)
+  if (answers.length === 0) {
+    throw new SlipwayError('NotFound', `there is no node, update or pod named ${subject}`, {
+      nextStep: 'look at what there is: slipway nodes, slipway status; a pod is NAMESPACE/NAME',
+    })
+  }
+  if (options.output !== 'table') writeValue(context, options.output, answers)
+  else
+    writeLines(
+      out,
+      answers.flatMap((answer) => answerLines(answer, clock.now())),
+    )
+  return exitCode.done
+}
+
+async function answersFor(context: CommandContext, api: KubeApi, subject: string): Promise<readonly Answer[]> {
+  const { clock, signal } = context
+  const [namespace, pod, ...rest] = subject.split('/')
+  if (namespace && pod && rest.length === 0) return podAnswers(api, `metadata.name=${pod}`, namespace, signal)
+  const [node, update] = await Promise.all([
+    find(api, nodes, { name: subject }, signal),
+    find(api, directUpdates, { name: subject }, signal),
+  ])
+  const answers: Answer[] = []
+  if (node) answers.push(await answerForNode(api, node, signal))
+  if (update) answers.push(updateAnswer(await readSnapshot(api, update, clock, signal)))
+  return answers.length > 0 ? answers : podAnswers(api, `metadata.name=${subject}`, undefined, signal)
+}
+
+async function answerForNode(api: KubeApi, node: Node, signal: AbortSignal): Promise<Answer> {
+  const [state, policy, updates] = await Promise.all([
+    find(api, nodeStates, { name: node.metadata.name }, signal),
+    readPolicy(api, signal),
+    listAll(api, directUpdates, {}, signal),
+  ])
+  const open = updates.items.filter(
+    (update) => !isEnded(update) && selects(update.spec.nodeSelector, node.metadata.labels),
+  )
+  return nodeAnswer({ node, state, policy, updates: open })
+}
+
+async function podAnswers(
+  api: KubeApi,
+  fieldSelector: string,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly Answer[]> {
+  const { items } = await listAll(api, pods, { fieldSelector, ...(namespace !== undefined && { namespace }) }, signal)
+  return Promise.all(
+    items.map(async (pod) => {
+      const name = pod.spec.nodeName
+      return podAnswer(pod, name === undefined ? undefined : await find(api, nodeStates, { name }, signal))
+    }),
+  )
+}

@@ -1,0 +1,116 @@
+// What the command line needs from the outside. Main hands it in, so that every command runs in a test without a process.
+
+import type { Clock } from '../ports/clock.ts'
+import type { KubeApi } from '../ports/kube-api.ts'
+import type { Random } from '../ports/random.ts'
+import type { ProgressSink } from './progress/sink.ts'
+
+export interface Terminal {
+  write(text: string): void
+  /** Read afresh for each drawing: a window can be resized. */
+  readonly columns: number
+  readonly rows: number
+  readonly isTTY: boolean
+  readonly color: boolean
+}
+
+export interface Connection {
+  readonly kubeconfig?: string | undefined
+  readonly context?: string | undefined
+}
+
+/** YAML is a library's business, and libraries are wired in main. */
+export interface Yaml {
+  parse(text: string): unknown
+  print(value: unknown): string
+}
+
+export interface OperatorOptions extends Connection {
+  readonly namespace: string
+  /** How its name on the Lease begins; main makes it unique to the process. */
+  readonly identity?: string | undefined
+  readonly leaseName: string
+  readonly metricsAddress: string
+  readonly nodeName?: string | undefined
+  readonly podName?: string | undefined
+}
+
+export interface AgentOptions extends Connection {
+  readonly nodeName: string
+  readonly stateDir: string
+  /** Where the host's root is mounted; `/` = the agent runs on the host itself. */
+  readonly hostRoot: string
+}
+
+export interface DemoOptions {
+  readonly nodes: number
+  readonly seed: number
+  /** Virtual seconds per second; Infinity = as fast as it goes. */
+  readonly speed: number
+}
+
+/** What one simulated rollout came to. */
+export interface RolloutFigures {
+  readonly phase: string
+  readonly nodes: number
+  readonly violations: readonly Violation[]
+  readonly makespanSeconds: number
+  readonly idealSeconds: number
+  readonly ratio: number
+  readonly requestsPerNode: number
+  readonly seed: number
+}
+
+export interface Violation {
+  readonly seed: number
+  readonly rule: string
+  readonly message: string
+}
+
+export interface SimulateOptions {
+  readonly nodes?: number | undefined
+  readonly podsPerNode: number
+  readonly faults: 'none' | 'all' | readonly string[]
+  readonly seeds: { readonly first: number; readonly last: number }
+  readonly maxUnavailable: number | string
+}
+
+export interface SimulateResult {
+  readonly runs: number
+  readonly violations: readonly Violation[]
+  /** How often each kind of fault hit, over all runs. */
+  readonly faults?: Readonly<Record<string, number>> | undefined
+  /** The figures of each run, where the runs are few enough to list. */
+  readonly rollouts?: readonly RolloutFigures[] | undefined
+}
+
+export interface SimAgentsOptions extends Connection {
+  readonly selector?: string | undefined
+  readonly workMs: number
+  readonly stateDir: string
+  readonly offers?: readonly string[] | undefined
+  /** Also play the kubelets of these nodes. */
+  readonly kubelets: boolean
+}
+
+export interface CliDependencies {
+  readonly out: Terminal
+  readonly err: Terminal
+  readonly clock: Clock
+  readonly random: Random
+  readonly yaml: Yaml
+  readonly version: string
+  /** Aborted by SIGINT or SIGTERM. */
+  readonly signal: AbortSignal
+  connect(connection: Connection): Promise<KubeApi>
+  readFile(path: string): Promise<string>
+  /** SHA-256 in lower-case hexadecimal. */
+  sha256(text: string): string
+  /** The generated CustomResourceDefinitions as one YAML text of several documents. */
+  crds(): Promise<string>
+  runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void>
+  runAgent(options: AgentOptions, signal: AbortSignal): Promise<void>
+  runDemo(options: DemoOptions, sink: ProgressSink, signal: AbortSignal): Promise<RolloutFigures>
+  runSimulate(options: SimulateOptions, onRun: (runsDone: number) => void, signal: AbortSignal): Promise<SimulateResult>
+  runSimAgents(options: SimAgentsOptions, signal: AbortSignal): Promise<void>
+}

@@ -1,0 +1,60 @@
+import { getEventListeners } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { nodes } from '../api/kube.ts'
+import { KubeError } from '../api/kube-error.ts'
+import { followCollection, pause } from './follow-collection.ts'
+import { node } from './testing/fixture.ts'
+import { ListedApi } from './testing/listed-api.ts'
+import { ManualClock } from './testing/manual-clock.ts'
+
+const start = '2026-11-15T12:05:00Z'
+
+describe('a followed collection', () => {
+  it('keeps step with additions, changes and removals, and lists again after an expired watch', async () => {
+    const api = new ListedApi().put(nodes, node('a'))
+    const clock = new ManualClock(start)
+    const stop = new AbortController()
+    const seen: string[] = []
+    const following = followCollection(
+      {
+        ...{ api, clock, type: nodes, selection: {} },
+        onChange: (objects) => seen.push([...objects.keys()].join(' ')),
+        onTrouble: (error) => seen.push(error === undefined ? 'back' : 'away'),
+      },
+      stop.signal,
+    )
+    await clock.advance(0)
+    api.put(nodes, node('b'))
+    api.drop(nodes, node('a'))
+    api.breakWatches(new KubeError('Expired', 'too old'))
+    await clock.advance(0)
+    expect(seen).toEqual(['a', 'a b', 'b', 'b'])
+    stop.abort()
+    await following
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([])
+  })
+
+  it('throws what trying again cannot mend', async () => {
+    const api = new ListedApi()
+    api.failure = new KubeError('Forbidden', 'no')
+    const untold = { onChange: () => undefined, onTrouble: () => undefined }
+    const following = { ...{ api, clock: new ManualClock(start), type: nodes, selection: {} }, ...untold }
+    await expect(followCollection(following, new AbortController().signal)).rejects.toThrow('no')
+  })
+})
+
+describe('pause', () => {
+  it('leaves neither timer nor listener behind, however it ends', async () => {
+    const clock = new ManualClock(start)
+    const stop = new AbortController()
+    const first = pause(clock, 100, stop.signal)
+    await clock.advance(100)
+    await first
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([])
+    const second = pause(clock, 100, stop.signal)
+    stop.abort()
+    await second
+    await pause(clock, 100, stop.signal)
+    expect(clock.waiting).toBe(0)
+  })
+})

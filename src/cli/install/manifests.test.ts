@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { cliFixture } from '../testing/fixture.ts'
+import { ListedApi } from '../testing/listed-api.ts'
+import { manifests } from './manifests.ts'
+import * as rights from './rights.ts'
+
+const settings = { namespace: 'slipway-system', image: 'slipway:1.0.0' }
+
+describe('install --print', () => {
+  it('prints the namespace, then the CRDs, then the rest', async () => {
+    const cli = cliFixture(new ListedApi())
+    expect(await cli.run('install', '--print', '--namespace', 'ops', '--image', 'r.example/s:2')).toBe(0)
+    const kinds = cli.out.text.split('\n---\n').map((text) => (text.startsWith('{') ? JSON.parse(text).kind : text))
+    expect(kinds).toEqual([
+      ...['Namespace', 'kind: CustomResourceDefinition'],
+      ...['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
+      ...['Role', 'RoleBinding', 'Role', 'RoleBinding'],
+      ...['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
+      ...['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding', 'Deployment', 'DaemonSet'],
+    ])
+    expect(cli.out.text).not.toContain('slipway-system')
+    expect(cli.out.text.match(/r\.example\/s:2/g)).toHaveLength(2)
+  })
+
+  it('gives the agent nothing over nodes, pods or secrets', () => {
+    expect([...rights.agentClusterRules, ...rights.agentNamespaceRules]).toEqual([
+      { apiGroups: ['slipway.dev'], resources: ['nodestates'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['slipway.dev'], resources: ['nodestates/status'], verbs: ['patch'] },
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
+    ])
+  })
+
+  it('uses no wildcard and no secret in any rule', () => {
+    const rules = [
+      ...rights.operatorClusterRules,
+      ...rights.operatorNamespaceRules,
+      ...rights.nodeLeaseRules,
+      ...rights.eventRules,
+    ]
+    for (const { apiGroups, resources, verbs } of rules) {
+      expect([...apiGroups, ...resources, ...verbs]).not.toContain('*')
+      expect(resources).not.toContain('secrets')
+    }
+  })
+
+  it('binds every account to roles that exist', () => {
+    const all = manifests(settings)
+    const roles = new Set(all.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`))
+    const bindings = all.filter(({ kind }) => kind.endsWith('Binding') && kind.includes('Role'))
+    expect(bindings).toHaveLength(6)
+    for (const { metadata, roleRef } of bindings) {
+      expect(roleRef).toMatchObject({ name: expect.any(String), kind: expect.stringMatching(/^(Cluster)?Role$/) })
+      const { kind, name } = Object(roleRef)
+      expect(roles).toContain(`${kind} ${metadata.namespace ?? ''} ${name}`)
+    }
+  })
+})

@@ -1,0 +1,112 @@
+import type { InstallSettings, Manifest } from './manifest.ts'
+import { agentName, labelsOf, operatorName } from './rights.ts'
+
+const metricsPort = 8080
+const stateDir = '/var/lib/slipway'
+
+const fromField = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } })
+const nodeNameEnv = fromField('NODE_NAME', 'spec.nodeName')
+
+/** Two replicas on two nodes where there are two: the node of one can be drained while the other acts. */
+export function operatorDeployment({ namespace, image }: InstallSettings): Manifest {
+  const labels = labelsOf(operatorName)
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: operatorName, namespace, labels },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: operatorName,
+          priorityClassName: 'system-cluster-critical',
+          terminationGracePeriodSeconds: 30,
+          affinity: {
+            podAntiAffinity: {
+              // Preferred: on a cluster of one node the second replica need not hang about unscheduled.
+              preferredDuringSchedulingIgnoredDuringExecution: [
+                {
+                  weight: 100,
+                  podAffinityTerm: { labelSelector: { matchLabels: labels }, topologyKey: 'kubernetes.io/hostname' },
+                },
+              ],
+            },
+          },
+          tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' }],
+          securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
+          containers: [
+            {
+              name: 'operator',
+              image,
+              args: [
+                'operator',
+                `--namespace=${namespace}`,
+                `--metrics-address=:${metricsPort}`,
+                '--identity=$(POD_NAME)',
+                '--node-name=$(NODE_NAME)',
+                '--pod-name=$(POD_NAME)',
+              ],
+              env: [nodeNameEnv, fromField('POD_NAME', 'metadata.name')],
+              ports: [{ name: 'metrics', containerPort: metricsPort }],
+              livenessProbe: { httpGet: { path: '/livez', port: 'metrics' }, periodSeconds: 10 },
+              readinessProbe: { httpGet: { path: '/readyz', port: 'metrics' }, periodSeconds: 5 },
+              resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ['ALL'] },
+              },
+            },
+          ],
+        },
+      },
+    },
+  }
+}
+
+/** On every node, whatever its taints, and without the cluster's network: it must start while that is broken. */
+export function agentDaemonSet({ namespace, image }: InstallSettings): Manifest {
+  const labels = labelsOf(agentName)
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: agentName, namespace, labels },
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: agentName,
+          priorityClassName: 'system-node-critical',
+          hostNetwork: true,
+          hostPID: true,
+          dnsPolicy: 'ClusterFirstWithHostNet',
+          terminationGracePeriodSeconds: 30,
+          tolerations: [{ operator: 'Exists' }],
+          nodeSelector: { 'kubernetes.io/os': 'linux' },
+          containers: [
+            {
+              name: 'agent',
+              image,
+              args: ['agent', '--node-name=$(NODE_NAME)', '--host-root=/host', `--state-dir=${stateDir}`],
+              env: [nodeNameEnv],
+              resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } },
+              securityContext: { privileged: true },
+              volumeMounts: [
+                { name: 'host', mountPath: '/host', mountPropagation: 'HostToContainer' },
+                { name: 'state', mountPath: stateDir },
+              ],
+            },
+          ],
+          volumes: [
+            { name: 'host', hostPath: { path: '/' } },
+            { name: 'state', hostPath: { path: stateDir, type: 'DirectoryOrCreate' } },
+          ],
+        },
+      },
+    },
+  }
+}

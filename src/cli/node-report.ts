@@ -1,0 +1,50 @@
+// One node as Slipway sees it, from its Node and its NodeState.
+
+import type { Node } from '../api/kube.ts'
+import type { NodePhase, NodeState } from '../api/node-state.ts'
+import type { Reason } from '../api/reason.ts'
+import { cordonOwner, isCordoned, isReady, type Role, roleOf } from '../core/node/node-facts.ts'
+import { updateOfOperation } from '../core/update/operation.ts'
+import { runningStep } from './progress/view.ts'
+
+export interface NodeReport {
+  readonly name: string
+  readonly role: Role
+  readonly ready: boolean
+  /** Who took it out of scheduling; absent = it is schedulable. */
+  readonly cordonedBy?: string
+  readonly kubelet?: string
+  readonly agent?: string
+  readonly update?: string
+  readonly phase?: NodePhase
+  readonly since?: string
+  readonly step?: string
+  readonly reason?: Reason
+}
+
+export function nodeReport(node: Node, state: NodeState | undefined): NodeReport {
+  const rollout = state?.status?.rollout
+  const cordonedBy = cordonHolder(node)
+  const kubelet = node.status?.nodeInfo?.kubeletVersion
+  const agent = state?.status?.agent?.version
+  const step = runningStep(state)
+  const reason = rollout?.reason ?? rollout?.drain?.pods[0]?.reason
+  return {
+    name: node.metadata.name,
+    role: roleOf(node),
+    ready: isReady(node),
+    ...(cordonedBy !== undefined && { cordonedBy }),
+    ...(kubelet !== undefined && { kubelet }),
+    ...(agent !== undefined && { agent }),
+    ...(rollout && { update: rollout.update, phase: rollout.phase, since: rollout.since }),
+    ...(step !== undefined && { step }),
+    ...(reason && { reason }),
+  }
+}
+
+/** Who cordoned the node; undefined where nobody did. */
+export function cordonHolder(node: Node): string | undefined {
+  if (!isCordoned(node)) return undefined
+  const operation = cordonOwner(node)
+  return operation === undefined ? 'a person' : `update ${updateOfOperation(operation)}`
+}

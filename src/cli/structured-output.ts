@@ -1,0 +1,13 @@
+import { Option } from 'commander'
+import type { CliDependencies } from './dependencies.ts'
+
+export type Format = 'table' | 'json' | 'yaml'
+
+export function formatOption(...formats: readonly Format[]): Option {
+  return new Option('-o, --output <format>', 'how the answer is written').choices(formats).default('table')
+}
+
+/** Writes a value for machines. */
+export function writeValue(deps: Pick<CliDependencies, 'out' | 'yaml'>, format: 'json' | 'yaml', value: unknown): void {
+  deps.out.write(format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : deps.yaml.print(value))
+}

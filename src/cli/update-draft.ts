@@ -1,0 +1,138 @@
+// From options or a file to the DirectUpdate that is meant; everything wrong with it is said before anything is sent.
+
+import { type DirectUpdateSpec, directUpdateSpecSchema, directUpdates } from '../api/direct-update.ts'
+import { objectName } from '../api/scalars.ts'
+import { SlipwayError } from '../api/slipway-error.ts'
+import type { CliDependencies } from './dependencies.ts'
+import { parseSelector } from './label-selector.ts'
+import { type ScriptContent, scriptContent } from './script-content.ts'
+import { shapeFaults } from './usage.ts'
+
+export interface DraftOptions {
+  readonly kubernetes?: string
+  readonly script?: string
+  readonly filename?: string
+  readonly name?: string
+  readonly selector?: string
+  readonly maxUnavailable?: number | string
+  readonly maxFailures?: number
+  readonly nodeTimeout?: string
+}
+
+export interface Draft {
+  readonly update: { readonly metadata: { readonly name: string }; readonly spec: DirectUpdateSpec }
+  /** Present when a script of ours must be stored first. */
+  readonly script: ScriptContent | undefined
+}
+
+type DraftDependencies = Pick<CliDependencies, 'random' | 'readFile' | 'sha256' | 'yaml'>
+
+export async function draftUpdate(deps: DraftDependencies, options: DraftOptions): Promise<Draft> {
+  if (options.kubernetes === undefined && options.script === undefined && options.filename === undefined) {
+    throw new SlipwayError('Usage', 'there is nothing to do: no Kubernetes version, no script', {
+      nextStep: 'give --kubernetes VERSION, --script FILE or -f FILE',
+    })
+  }
+  const script = options.script === undefined ? undefined : await readScript(deps, options.script)
+  const file = options.filename === undefined ? undefined : await readUpdate(deps, options.filename)
+  const spec = checked({ ...file?.spec, ...specOf(options, script, file?.spec) }, options.filename ?? 'the options')
+  const name = options.name ?? file?.name ?? madeName(spec, deps.random.uuid())
+  return { update: { metadata: { name }, spec }, script }
+}
+
+function specOf(
+  options: DraftOptions,
+  script: ScriptContent | undefined,
+  given: DirectUpdateSpec | undefined,
+): DirectUpdateSpec {
+  const { kubernetes, selector, maxUnavailable, maxFailures, nodeTimeout } = options
+  const strategy = {
+    ...given?.strategy,
+    ...(maxUnavailable !== undefined && { maxUnavailable }),
+    ...(maxFailures !== undefined && { maxFailures }),
+  }
+  return {
+    ...(kubernetes !== undefined && { kubernetes: { version: kubernetes } }),
+    ...(script && { script: { configMap: script.configMap, sha256: script.sha256 } }),
+    ...(selector !== undefined && { nodeSelector: copied(parseSelector(selector)) }),
+    ...(Object.keys(strategy).length > 0 && { strategy }),
+    ...(nodeTimeout !== undefined && { nodeTimeout }),
+  }
+}
+
+/** Readonly lists as the schema's plain ones. */
+function copied({
+  matchLabels,
+  matchExpressions,
+}: ReturnType<typeof parseSelector>): NonNullable<DirectUpdateSpec['nodeSelector']> {
+  return {
+    ...(matchLabels && { matchLabels: { ...matchLabels } }),
+    ...(matchExpressions && {
+      matchExpressions: matchExpressions.map(({ key, operator, values }) => ({
+        key,
+        operator,
+        ...(values && { values: [...values] }),
+      })),
+    }),
+  }
+}
+
+function madeName({ kubernetes, script }: DirectUpdateSpec, uuid: string): string {
+  const stem = kubernetes
+    ? `to-${kubernetes.version.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
+    : `script-${script?.sha256.slice(0, 8)}`
+  return `${stem}-${uuid.slice(0, 5)}`
+}
+
+async function readScript(deps: DraftDependencies, path: string): Promise<ScriptContent> {
+  return scriptContent(await readText(deps, path), path, deps.sha256)
+}
+
+async function readUpdate(deps: DraftDependencies, path: string): Promise<{ name?: string; spec: DirectUpdateSpec }> {
+  const value = parsed(deps, await readText(deps, path), path)
+  if (!isRecord(value) || value.kind !== directUpdates.kind || value.apiVersion !== directUpdates.apiVersion) {
+    throw new SlipwayError('Usage', `${path} is not a DirectUpdate`, {
+      nextStep: `it must be one YAML document with apiVersion: ${directUpdates.apiVersion} and kind: ${directUpdates.kind}`,
+    })
+  }
+  const spec = checked(value.spec, path)
+  const name = isRecord(value.metadata) ? value.metadata.name : undefined
+  if (name === undefined) return { spec }
+  const checkedName = objectName.safeParse(name)
+  if (!checkedName.success) throw new SlipwayError('Usage', `${path}: metadata.name: ${shapeFaults(checkedName.error)}`)
+  return { name: checkedName.data, spec }
+}
+
+function checked(spec: unknown, where: string): DirectUpdateSpec {
+  const result = directUpdateSpecSchema.safeParse(spec)
+  if (result.success) return result.data
+  throw new SlipwayError('Usage', `${where}: ${shapeFaults(result.error)}`, {
+    nextStep: 'correct what is named and try again',
+  })
+}
+
+async function readText({ readFile }: DraftDependencies, path: string): Promise<string> {
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    throw new SlipwayError(
+      'Usage',
+      `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    )
+  }
+}
+
+function parsed({ yaml }: DraftDependencies, text: string, path: string): unknown {
+  try {
+    return yaml.parse(text)
+  } catch (cause) {
+    throw new SlipwayError('Usage', `${path} is not YAML: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

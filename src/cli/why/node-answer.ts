@@ -1,0 +1,110 @@
+import type { DirectUpdate } from '../../api/direct-update.ts'
+import type { Node } from '../../api/kube.ts'
+import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { NodeState, Rollout } from '../../api/node-state.ts'
+import { isReady, readyCondition } from '../../core/node/node-facts.ts'
+import { updateOfOperation } from '../../core/update/operation.ts'
+import { cordonHolder } from '../node-report.ts'
+import { runningStep } from '../progress/view.ts'
+import { isEnded } from '../update-outcome.ts'
+import { type Answer, type Finding, reasonFinding } from './finding.ts'
+
+export interface NodeFacts {
+  readonly node: Node
+  readonly state: NodeState | undefined
+  readonly policy: MaintenancePolicy | undefined
+  /** Updates whose selector matches this node. */
+  readonly updates: readonly DirectUpdate[]
+}
+
+/** Everything that concerns this node, most pressing first. */
+export function nodeAnswer(facts: NodeFacts): Answer {
+  const { node, state, policy } = facts
+  const { name } = node.metadata
+  const rollout = state?.status?.rollout
+  const findings: Finding[] = []
+  if (rollout) findings.push(...rolloutFindings(name, rollout, state))
+  findings.push(...queueFindings(facts))
+  if (policy?.spec.paused)
+    findings.push(reasonFinding('policy', { code: 'PolicyPaused', message: 'nothing new starts' }))
+  if (!isReady(node)) findings.push({ text: `${name} is not Ready: ${readyMessage(node)}` })
+  const holder = cordonHolder(node)
+  if (holder !== undefined) {
+    findings.push({
+      text: `${name} is cordoned by ${holder}`,
+      ...(holder === 'a person' && {
+        advice: `Slipway never removes it; when it may come back: kubectl uncordon ${name}`,
+      }),
+    })
+  }
+  const grant = policy?.status?.ledger?.grants.find((entry) => entry.node === name)
+  if (grant)
+    findings.push({
+      text: `the ledger counts ${name} as away for update ${updateOfOperation(grant.holder)}`,
+      since: grant.since,
+    })
+  if (!state?.status?.agent) {
+    findings.push(reasonFinding(name, { code: 'AgentMissing', message: 'no agent has reported from it' }))
+  }
+  return {
+    kind: 'Node',
+    name,
+    findings:
+      findings.length > 0
+        ? findings
+        : [{ text: `nothing waits: no update concerns ${name}, and it is Ready and schedulable` }],
+  }
+}
+
+function rolloutFindings(name: string, rollout: Rollout, state: NodeState | undefined): readonly Finding[] {
+  const step = runningStep(state)
+  const pods = rollout.drain?.pods ?? []
+  const reported = state?.status?.agent?.order
+  const findings: Finding[] = [
+    {
+      text: `${name} is ${rollout.phase} for update ${rollout.update}${step === undefined ? '' : `, at step ${step}`}${drainText(rollout)}`,
+      since: rollout.since,
+      ...(rollout.deadline !== undefined && rollout.phase !== 'Done' && { nextCheck: rollout.deadline }),
+    },
+  ]
+  if (rollout.reason) findings.push(reasonFinding(name, rollout.reason))
+  for (const { pod, reason } of pods) findings.push(reasonFinding(`pod ${pod}`, reason))
+  if (reported?.reason && reported.reason.message !== rollout.reason?.message) {
+    findings.push(reasonFinding('the agent says', reported.reason))
+  }
+  for (const failed of reported?.steps.filter((entry) => entry.state === 'Failed') ?? []) {
+    findings.push({
+      text: `step ${failed.name} failed${failed.logTail ? `; its last lines:\n${indented(failed.logTail)}` : ''}`,
+    })
+  }
+  return findings
+}
+
+/** Why it waits its turn, told by the updates that select it and have not touched it yet. */
+function queueFindings({ node, state, updates }: NodeFacts): readonly Finding[] {
+  const { name } = node.metadata
+  return updates
+    .filter((update) => !isEnded(update) && state?.status?.rollout?.update !== update.metadata.name)
+    .map((update) => {
+      const reason = update.status?.nodes?.find((entry) => entry.name === name)?.reason
+      const waits = `${name} waits for its turn in update ${update.metadata.name}`
+      return reason ? reasonFinding(waits, reason) : { text: `${waits}, which is ${update.status?.phase ?? 'Pending'}` }
+    })
+}
+
+function drainText({ phase, drain }: Rollout): string {
+  return phase === 'Draining' && drain ? `, ${drain.left} of ${drain.total} pods left` : ''
+}
+
+function readyMessage(node: Node): string {
+  const ready = readyCondition(node)
+  return ready?.message ?? ready?.reason ?? 'its kubelet has not reported'
+}
+
+function indented(text: string): string {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `      ${line}`)
+    .join('\n')
+}

@@ -1,0 +1,27 @@
+/**
+ * A short, stable fingerprint of a JSON value (FNV-1a, 52 bits as hex): tells whether two values differ.
+ * Not for secrets or integrity: contents that are run are pinned by SHA-256.
+ */
+export function fingerprint(value: unknown): string {
+  const text = canonical(value)
+  let low = 0x811c9dc5
+  let high = 0x01000193
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    low = Math.imul(low ^ code, 0x01000193)
+    high = Math.imul(high ^ code, 0x85ebca6b) ^ (low >>> 13)
+  }
+  return (high >>> 0).toString(16).padStart(8, '0').slice(0, 5) + (low >>> 0).toString(16).padStart(8, '0')
+}
+
+/** JSON with sorted keys and without undefined fields, so that equal values have equal text. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value)
+      .filter(([, field]) => field !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+    return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join(',')}}`
+  }
+  return JSON.stringify(value) ?? 'null'
+}

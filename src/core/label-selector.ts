@@ -1,0 +1,25 @@
+import type { LabelSelector } from '../api/kube.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+/** Standard Kubernetes meaning: an absent or empty selector matches everything; all terms must hold. */
+export function selects(selector: LabelSelector | undefined, labels: Labels = {}): boolean {
+  if (!selector) return true
+  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) {
+    if (labels[key] !== value) return false
+  }
+  return (selector.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
+    const value = Object.hasOwn(labels, key) ? labels[key] : undefined
+    switch (operator) {
+      case 'In':
+        return value !== undefined && values.includes(value)
+      case 'NotIn':
+        return value === undefined || !values.includes(value)
+      case 'Exists':
+        return value !== undefined
+      case 'DoesNotExist':
+        return value === undefined
+    }
+    return false
+  })
+}

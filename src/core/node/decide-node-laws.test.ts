@@ -1,0 +1,370 @@
+// Laws of one node's life over random histories: pods leave, agents answer, people cordon, the operator crashes, the ledger
+// is lost, the update is deleted; after each event the decisions are carried out until one waits, as the operator does it.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { at, type Given, id, report, start, viewOf } from '../../../test/samples/node-views.ts'
+import { type AgentOrder, nodePhases, type Order, type Rollout } from '../../api/node-state.ts'
+import { decideNode, type NodeAction } from './decide-node.ts'
+
+const lastStates: readonly AgentOrder['state'][] = ['Succeeded', 'Failed', 'Withdrawn', 'Refused']
+
+/** Whether the order may still run: the agent has neither ended it nor put it into a person's hands. */
+const mayRun = (order: Order | undefined, answer: AgentOrder | undefined): boolean =>
+  order !== undefined && !(answer?.id === order.id && [...lastStates, 'RequiresAttention'].includes(answer.state))
+
+const events = [
+  'podLeaves',
+  'agentAnswers',
+  'agentFails',
+  'agentNeedsPerson',
+  'kubeletBeats',
+  'nodeFalls',
+  'nodeRises',
+  'personCordons',
+  'personUncordons',
+  'operatorCrashes',
+  'ledgerLost',
+  'slotGranted',
+  'updateDeleted',
+  'timePasses',
+] as const
+
+class World {
+  cordoned = false
+  mark: string | undefined
+  /** The cordon that stands was made by a person. */
+  persons = false
+  ready = true
+  kubelet = 'v1.35.4'
+  beat: string | undefined
+  rollout: Rollout | undefined
+  order: Order | undefined
+  answer: AgentOrder | undefined
+  granted = true
+  wanted = true
+  pods = 2
+  watchesPods = false
+  watchesLease = false
+  now = 1
+  grace = 0
+  readonly orders = new Set<string>()
+  readonly actions: string[] = []
+
+  get view(): Given {
+    const { cordoned, mark, ready, kubelet, beat, rollout, order, answer, pods, now, grace } = this
+    const blocked = [{ pod: 'shop/a', reason: { code: 'PodDisruptionBudget', message: 'waits' } as const }]
+    return {
+      node: {
+        cordoned,
+        kubelet,
+        ready: ready ? 'True' : 'False',
+        ...(mark !== undefined && { mark }),
+        ...(beat !== undefined && { heartbeat: beat }),
+      },
+      grant: this.granted ? id : null,
+      gone: !this.wanted,
+      now,
+      grace,
+      ...(rollout && { rollout }),
+      ...(order && { order }),
+      ...(answer && { report: answer }),
+      ...(this.watchesPods && { drain: { total: 2, left: pods, blocked: pods > 1 ? blocked : [] } }),
+      ...(this.watchesLease && { lease: beat ?? at(-1000) }),
+    }
+  }
+
+  /** Decides and does until there is something to wait for. */
+  settle(): void {
+    for (let turn = 0; turn < 12; turn++) {
+      const decision = decideNode(viewOf(this.view))
+      this.actions.push(decision.action)
+      if (decision.action === 'wait') {
+        if (decision.untilMs !== undefined) expect(decision.untilMs).toBeGreaterThan(start + this.now * 1000)
+        return
+      }
+      this.#perform(decision)
+    }
+    expect.fail(`no end of decisions: ${this.actions.slice(-12).join(', ')}`)
+  }
+
+  #perform(decision: NodeAction): void {
+    switch (decision.action) {
+      case 'cordon':
+        expect(this.cordoned, 'a cordon that stands is not claimed').toBe(false)
+        expect(this.granted, 'nothing is touched without a slot').toBe(true)
+        this.cordoned = true
+        this.mark = id
+        break
+      case 'uncordon':
+        expect(this.persons, "a person's cordon is never removed").toBe(false)
+        expect(this.mark, 'only what is marked is uncordoned').toBeDefined()
+        expect(this.wanted && this.granted && this.rollout?.phase === 'Failed', 'a failed node stays cordoned').toBe(
+          false,
+        )
+        expect(mayRun(this.order, this.answer), 'nobody is put back under a running order').toBe(false)
+        this.cordoned = false
+        this.mark = undefined
+        break
+      case 'setRollout':
+        this.rollout = decision.rollout
+        break
+      case 'setOrder':
+        this.#write(decision.order)
+        break
+      case 'clear':
+        expect(mayRun(this.order, this.answer), 'an order that may run is not forgotten').toBe(false)
+        this.order = undefined
+        this.rollout = undefined
+        break
+      case 'returnGrant':
+        expect(mayRun(this.order, this.answer), 'a slot stays while the order may run').toBe(false)
+        this.granted = false
+        break
+      case 'regrant':
+        expect(this.granted).toBe(false)
+        this.granted = true
+        break
+      case 'watchPods':
+        this.watchesPods = true
+        break
+      case 'watchLease':
+        this.watchesLease = true
+        break
+      case 'wait':
+        break
+    }
+  }
+
+  #write(order: Order): void {
+    if (order.desired === 'Withdraw') {
+      expect(order.id).toBe(this.order?.id)
+    } else {
+      expect(this.cordoned, 'work starts on a cordoned node').toBe(true)
+      expect(this.pods, 'work starts on a drained node').toBe(0)
+      expect(mayRun(this.order, this.answer), 'one order at a time').toBe(false)
+      expect(this.orders, 'an id names one order').not.toContain(order.id)
+      this.orders.add(order.id)
+    }
+    this.order = order
+  }
+
+  happen(event: (typeof events)[number]): void {
+    this.now++
+    switch (event) {
+      case 'podLeaves':
+        this.pods = Math.max(0, this.pods - 1)
+        break
+      case 'agentAnswers':
+        this.#agentAnswers()
+        break
+      case 'agentFails':
+        if (this.order && mayRun(this.order, this.answer)) this.answer = report('Failed', { id: this.order.id })
+        break
+      case 'agentNeedsPerson':
+        if (this.order && mayRun(this.order, this.answer))
+          this.answer = report('RequiresAttention', { id: this.order.id })
+        break
+      case 'kubeletBeats':
+        if (this.ready) this.beat = at(this.now)
+        break
+      case 'nodeFalls':
+        this.ready = false
+        break
+      case 'nodeRises':
+        this.ready = true
+        this.beat = at(this.now)
+        break
+      case 'personCordons':
+        if (!this.cordoned) this.persons = this.mark === undefined
+        this.cordoned = true
+        break
+      case 'personUncordons':
+        this.cordoned = false
+        this.persons = false
+        break
+      case 'operatorCrashes':
+        this.watchesPods = false
+        this.watchesLease = false
+        this.grace = this.now + 60
+        break
+      case 'ledgerLost':
+        this.granted = false
+        break
+      case 'slotGranted':
+        if (this.wanted && this.ready && this.rollout === undefined) this.granted = true
+        break
+      case 'updateDeleted':
+        this.wanted = false
+        break
+      case 'timePasses':
+        this.now += 2000
+        break
+    }
+  }
+
+  #agentAnswers(): void {
+    const { order } = this
+    if (!order || !mayRun(order, this.answer)) return
+    if (order.desired === 'Withdraw') this.answer = report('Withdrawn', { id: order.id })
+    else if (this.answer?.id !== order.id) this.answer = report('Accepted', { id: order.id })
+    else if (this.answer.state === 'Accepted') this.answer = report('Running', { id: order.id })
+    else {
+      this.kubelet = 'v1.36.3'
+      this.answer = report('Succeeded', { id: order.id, kubeletRestartedAt: at(this.now) })
+    }
+  }
+}
+
+const history = fc.array(fc.constantFrom(...events), { maxLength: 40 })
+const run = (happened: readonly (typeof events)[number][], without: readonly string[] = []): World => {
+  const world = new World()
+  world.settle()
+  for (const event of happened) {
+    if (without.includes(event)) continue
+    world.happen(event)
+    world.settle()
+  }
+  return world
+}
+
+describe("the laws of a node's life", () => {
+  it('hold over any history, and a deleted update leaves nothing behind', () => {
+    fc.assert(
+      fc.property(history, (happened) => {
+        const world = run(happened)
+        for (const event of ['updateDeleted', 'agentAnswers'] as const) {
+          world.happen(event)
+          world.settle()
+        }
+        expect(world.granted).toBe(false)
+        expect(world.mark).toBeUndefined()
+        expect([undefined, 'Done', 'Skipped']).toContain(world.rollout?.phase)
+        if (world.persons) expect(world.cordoned).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('a node that nobody breaks is done, whatever happens on the way', () => {
+    const breakers = ['agentFails', 'agentNeedsPerson', 'updateDeleted']
+    fc.assert(
+      fc.property(history, (happened) => {
+        const world = run(happened, breakers)
+        const helpers = [
+          'nodeRises',
+          'slotGranted',
+          'podLeaves',
+          'podLeaves',
+          'agentAnswers',
+          'agentAnswers',
+          'agentAnswers',
+        ]
+        for (const event of [...helpers, 'kubeletBeats'] as typeof happened) {
+          world.happen(event)
+          world.settle()
+        }
+        expect(world.rollout?.phase).toBe('Done')
+        expect(world.granted).toBe(false)
+        expect(world.mark).toBeUndefined()
+        expect(world.cordoned).toBe(world.persons)
+        expect(world.orders.size).toBe(1)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('time alone frees no slot and moves no node', () => {
+    fc.assert(
+      fc.property(history, (happened) => {
+        const world = run(happened)
+        const { granted, cordoned, mark } = world
+        for (let turn = 0; turn < 5; turn++) {
+          world.happen('timePasses')
+          world.settle()
+        }
+        expect(world).toMatchObject({ granted, cordoned })
+        expect(world.mark).toBe(mark)
+      }),
+    )
+  })
+})
+
+describe('for any view at all, also one that cannot be', () => {
+  const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
+  const ids = fc.constantFrom(id, 'other/1')
+  const states = fc.constantFrom<AgentOrder['state']>('Accepted', 'Running', 'RequiresAttention', ...lastStates)
+  const view = fc
+    .record({
+      cordoned: fc.boolean(),
+      mark: some(ids),
+      ready: fc.constantFrom('True' as const, 'False' as const),
+      rollout: some(
+        fc.tuple(
+          ids,
+          fc.constantFrom(...nodePhases),
+          fc.constantFrom('Schedulable' as const, 'Unschedulable' as const),
+        ),
+      ),
+      order: some(fc.tuple(ids, fc.constantFrom('Run' as const, 'Withdraw' as const))),
+      answer: some(fc.tuple(ids, states)),
+      granted: some(ids),
+      gone: fc.boolean(),
+      left: some(fc.nat(2)),
+      now: fc.nat(4000),
+      grace: fc.nat(4000),
+    })
+    .map(({ cordoned, mark, ready, rollout, order, answer, granted, gone, left, now, grace }): Given => {
+      const base = { update: 'to-1-36', attempt: 1 }
+      return {
+        node: { cordoned, ready, ...(mark !== undefined && { mark }) },
+        grant: granted ?? null,
+        gone,
+        now,
+        grace,
+        ...(rollout && {
+          rollout: {
+            ...base,
+            operationID: rollout[0],
+            phase: rollout[1],
+            since: at(0),
+            deadline: at(1000),
+            cordon: { prior: rollout[2] },
+          },
+        }),
+        ...(order && {
+          order: {
+            ...{
+              id: `${order[0]}/1`,
+              update: 'to-1-36',
+              nodeUID: 'uid-w1',
+              epoch: 7,
+              role: 'Worker',
+              offline: 'Refused',
+            },
+            ...{ desired: order[1], timeout: '30m', work: {} },
+          },
+        }),
+        ...(answer && { report: report(answer[1], { id: `${answer[0]}/1` }) }),
+        ...(left !== undefined && { drain: { total: 2, left, blocked: [] } }),
+      }
+    })
+
+  it("no person's cordon is removed, no slot returned under its own order, nothing touched without a slot", () => {
+    fc.assert(
+      fc.property(view, (given) => {
+        const { action } = decideNode(viewOf(given))
+        if (action === 'uncordon') expect(given.node?.mark).toBeDefined()
+        if (action === 'cordon') expect(given.node?.cordoned).toBe(false)
+        if (given.grant === null) expect(['wait', 'uncordon', 'regrant']).toContain(action)
+        const { rollout, order } = given
+        const own = order?.id.startsWith(`${given.grant}/`) && mayRun(order, given.report)
+        // At rest is written after the order's last word only, and an order after its rollout.
+        const real = rollout?.operationID === given.grant && rollout?.phase !== 'Done' && rollout?.phase !== 'Skipped'
+        if (action === 'returnGrant' && real) expect(own ?? false).toBe(false)
+        if (given.gone && own) expect(['setOrder', 'wait']).toContain(action)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+})

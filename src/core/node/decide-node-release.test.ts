@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import {
+  at,
+  draining,
+  type Given,
+  id,
+  operation,
+  order,
+  ours,
+  report,
+  rollout,
+  viewOf,
+  wait,
+} from '../../../test/samples/node-views.ts'
+import { decideNode } from './decide-node.ts'
+
+describe('putting back', () => {
+  const working = rollout('Working', { deadline: at(1800) })
+  const prior = { cordon: { prior: 'Unschedulable' } } as const
+  const cases: [string, Given, object][] = [
+    ['before anything was done', {}, { action: 'returnGrant' }],
+    ['cordoned', { node: ours }, { action: 'uncordon' }],
+    ['draining, no order', { node: ours, rollout: draining }, { action: 'uncordon' }],
+    ['uncordoned, marks left', { rollout: draining }, { action: 'clear' }],
+    [
+      'an order stands: it is withdrawn',
+      { node: ours, rollout: working, order: order() },
+      { action: 'setOrder', order: order({ desired: 'Withdraw' }) },
+    ],
+    [
+      'also when it runs',
+      { node: ours, rollout: working, order: order(), report: report('Running') },
+      { action: 'setOrder', order: order({ desired: 'Withdraw' }) },
+    ],
+    [
+      'and waited for, however long',
+      { node: ours, rollout: working, order: order({ desired: 'Withdraw' }), report: report('Running'), now: 99_999 },
+      wait(),
+    ],
+    [
+      'a word on another order is none',
+      {
+        node: ours,
+        rollout: working,
+        order: order({ desired: 'Withdraw' }),
+        report: report('Withdrawn', { id: `${id}/0` }),
+      },
+      wait(),
+    ],
+    [
+      'withdrawn',
+      { node: ours, rollout: working, order: order({ desired: 'Withdraw' }), report: report('Withdrawn') },
+      { action: 'uncordon' },
+    ],
+    [
+      'failed',
+      { node: ours, rollout: rollout('Failed'), order: order(), report: report('Failed') },
+      { action: 'uncordon' },
+    ],
+    [
+      'the agent needs a person: it runs nothing',
+      { node: ours, rollout: working, order: order(), report: report('RequiresAttention') },
+      { action: 'uncordon' },
+    ],
+    ["a person's cordon stays", { node: { cordoned: true }, rollout: { ...working, ...prior } }, { action: 'clear' }],
+    ['uncordoned and cleared', { node: {} }, { action: 'returnGrant' }],
+    [
+      'done anyway',
+      { node: {}, rollout: rollout('Done'), order: order(), report: report('Succeeded') },
+      { action: 'returnGrant' },
+    ],
+    ["another operation's order is not ours to end", { order: order({ id: 'older/1/1' }) }, { action: 'returnGrant' }],
+    [
+      "another operation's marks are not ours to clear",
+      { rollout: rollout('Failed', { operationID: 'older/1' }) },
+      { action: 'returnGrant' },
+    ],
+  ]
+  it.each(cases)('%s', (_name, given, expected) => {
+    expect(decideNode(viewOf({ ...given, gone: true }))).toEqual(expected)
+  })
+
+  it('also when the update became another operation', () => {
+    const view = {
+      ...viewOf({ node: ours, rollout: draining }),
+      operation: { ...operation, id: 'to-1-36/01234567-2-def' },
+    }
+    expect(decideNode(view)).toEqual({ action: 'uncordon' })
+  })
+})
+
+describe('without a slot', () => {
+  it.each<[string, Given, object]>([
+    ['nothing to do', {}, wait()],
+    ["a person's cordon", { node: { cordoned: true } }, wait()],
+    ['a cordon of ours left behind', { node: ours }, { action: 'uncordon' }],
+    ['done, a cordon of ours left behind', { node: ours, rollout: rollout('Done') }, { action: 'uncordon' }],
+    ['skipped', { rollout: rollout('Skipped') }, wait()],
+    ['under work: the ledger was lost', { node: ours, rollout: draining }, { action: 'regrant' }],
+    ['failed: the ledger was lost', { node: ours, rollout: rollout('Failed') }, { action: 'regrant' }],
+    [
+      'needs a person: the ledger was lost',
+      { node: ours, rollout: rollout('RequiresAttention') },
+      { action: 'regrant' },
+    ],
+  ])('%s', (_name, given, expected) => {
+    expect(decideNode(viewOf({ ...given, grant: null, gone: true }))).toEqual(expected)
+  })
+
+  it.each<[string, Given, object]>([
+    ['done with our cordon', { node: ours, rollout: rollout('Done') }, { action: 'uncordon' }],
+    ["done under a person's cordon", { node: { cordoned: true }, rollout: rollout('Done') }, { action: 'returnGrant' }],
+    ['skipped with our cordon', { node: ours, rollout: rollout('Skipped') }, { action: 'uncordon' }],
+    [
+      'done, cordoned again by us in between: the slot goes back first',
+      { node: ours, rollout: rollout('Done', { cordon: { prior: 'Unschedulable' } }) },
+      { action: 'returnGrant' },
+    ],
+  ])('at rest with a slot: %s', (_name, given, expected) => {
+    expect(decideNode(viewOf(given))).toEqual(expected)
+  })
+})

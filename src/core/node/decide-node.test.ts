@@ -1,0 +1,367 @@
+import { describe, expect, it } from 'vitest'
+import { type NodeTraits, sampleState } from '../../../test/samples/cluster-objects.ts'
+import {
+  at,
+  draining,
+  type Given,
+  id,
+  order,
+  ours,
+  report,
+  rollout,
+  setIfLasting,
+  setRollout,
+  upgraded,
+  viewOf,
+  wait,
+} from '../../../test/samples/node-views.ts'
+import type { AgentOrder, Rollout } from '../../api/node-state.ts'
+import type { Reason } from '../../api/reason.ts'
+import { type DrainReport, decideNode, lastWord } from './decide-node.ts'
+
+const waitsFor = (pod: string): DrainReport['blocked'][number] => ({
+  pod,
+  reason: { code: 'PodDisruptionBudget', message: `${pod} waits for its budget` },
+})
+const blocked: DrainReport = { total: 9, left: 3, blocked: [waitsFor('shop/a')] }
+
+describe('the happy path, decision by decision', () => {
+  const working = rollout('Working', { since: at(6), deadline: at(6 + 1800) })
+  const succeeded = report('Succeeded', { kubeletRestartedAt: at(60) })
+  const restarted: NodeTraits = { ...upgraded, heartbeat: at(61) }
+  const done = rollout('Done', { since: at(63), finishedAt: at(63) })
+  it.each<[string, Given, object]>([
+    ['a slot is there', {}, { action: 'cordon' }],
+    ['cordoned', { node: ours }, setRollout(rollout('Draining', { since: at(1), deadline: at(601) }))],
+    ['marked', { node: ours, rollout: draining }, { action: 'watchPods' }],
+    ['pods are leaving', { node: ours, rollout: draining, drain: { total: 9, left: 3, blocked: [] } }, wait(600)],
+    [
+      'pods are gone',
+      { node: ours, rollout: draining, drain: { total: 9, left: 0, blocked: [] } },
+      { action: 'setOrder', order: order() },
+    ],
+    [
+      'accepted',
+      { node: ours, rollout: draining, order: order(), report: report('Accepted'), now: 6 },
+      setRollout(working),
+    ],
+    ['running', { node: ours, rollout: working, order: order(), report: report('Running'), now: 8 }, wait(1806)],
+    [
+      'finished, not Ready yet',
+      { node: { ...ours, ready: 'False' }, rollout: working, order: order(), report: succeeded, now: 62 },
+      setIfLasting(
+        rollout('Verifying', {
+          since: at(62),
+          deadline: at(62 + 1800),
+          reason: { code: 'WaitingForHealth', message: 'w1 is not Ready: container runtime is down', since: at(62) },
+        }),
+      ),
+    ],
+    [
+      'Ready, Lease unknown',
+      { node: restarted, rollout: working, order: order(), report: succeeded, now: 62 },
+      { action: 'watchLease' },
+    ],
+    [
+      'healthy',
+      { node: restarted, rollout: working, order: order(), report: succeeded, lease: at(61), now: 62 },
+      { action: 'uncordon' },
+    ],
+    [
+      'uncordoned',
+      {
+        node: { kubelet: 'v1.36.3', heartbeat: at(61) },
+        rollout: working,
+        order: order(),
+        report: succeeded,
+        lease: at(61),
+        now: 63,
+      },
+      setRollout(done),
+    ],
+    [
+      'done',
+      { node: { kubelet: 'v1.36.3' }, rollout: done, order: order(), report: succeeded },
+      { action: 'returnGrant' },
+    ],
+    [
+      'the slot is back',
+      { node: { kubelet: 'v1.36.3' }, rollout: done, order: order(), report: succeeded, grant: null },
+      wait(),
+    ],
+  ])('%s', (_name, given, expected) => {
+    expect(decideNode(viewOf(given))).toEqual(expected)
+  })
+
+  it('a control-plane node may go on while the API is away', () => {
+    const { action, ...decided } = decideNode(
+      viewOf({ node: { ...ours, controlPlane: true }, rollout: draining, drain: { total: 0, left: 0, blocked: [] } }),
+    )
+    expect(action).toBe('setOrder')
+    expect(decided).toEqual({ order: order({ role: 'ControlPlane', offline: 'Allowed' }) })
+  })
+})
+
+describe('starting', () => {
+  it.each<[string, Given, object]>([
+    ['not Ready since it was granted: the slot goes back', { node: { ready: 'False' } }, { action: 'returnGrant' }],
+    ['silent since it was granted', { node: { ready: 'Unknown' } }, { action: 'returnGrant' }],
+    [
+      'not Ready, but cordoned by us before a crash',
+      { node: { ...ours, ready: 'False' } },
+      setRollout(rollout('Draining', { since: at(1), deadline: at(601) })),
+    ],
+    [
+      "a person's cordon is kept as such",
+      { node: { cordoned: true } },
+      setRollout(rollout('Draining', { since: at(1), deadline: at(601), cordon: { prior: 'Unschedulable' } })),
+    ],
+    [
+      'a stale cordon of ours counts as ours',
+      { node: { cordoned: true, mark: 'older/1' } },
+      setRollout(rollout('Draining', { since: at(1), deadline: at(601) })),
+    ],
+    [
+      'what an earlier operation did is no obstacle',
+      { node: ours, rollout: rollout('Done', { operationID: 'older/1' }), order: order({ id: 'older/1/1' }) },
+      setRollout(rollout('Draining', { since: at(1), deadline: at(601) })),
+    ],
+    [
+      'an order of a lost slot is withdrawn first',
+      { node: ours, rollout: rollout('Working', { operationID: 'older/1' }), order: order({ id: 'older/1/1' }) },
+      { action: 'setOrder', order: order({ id: 'older/1/1', desired: 'Withdraw' }) },
+    ],
+    [
+      'and its end awaited',
+      {
+        node: ours,
+        rollout: rollout('Working', { operationID: 'older/1' }),
+        order: order({ id: 'older/1/1', desired: 'Withdraw' }),
+        report: report('Running', { id: 'older/1/1' }),
+      },
+      wait(),
+    ],
+    [
+      'then it starts',
+      {
+        node: ours,
+        rollout: rollout('Working', { operationID: 'older/1' }),
+        order: order({ id: 'older/1/1', desired: 'Withdraw' }),
+        report: report('Withdrawn', { id: 'older/1/1' }),
+      },
+      setRollout(rollout('Draining', { since: at(1), deadline: at(601) })),
+    ],
+  ])('%s', (_name, given, expected) => {
+    expect(decideNode(viewOf(given))).toEqual(expected)
+  })
+})
+
+describe('draining', () => {
+  const message = '3 of 9 pods left: shop/a waits for its budget'
+  const drain = { total: 9, left: 3, pods: [waitsFor('shop/a')] }
+  const told = { ...draining, drain, reason: { code: 'PodDisruptionBudget', message, since: at(2) } } satisfies Rollout
+  const late = { ...told, reason: { code: 'DrainTimedOut', message, since: at(600) } } satisfies Rollout
+  it.each<[string, Given, object]>([
+    ['somebody uncordons: cordoned again', { node: {}, rollout: draining, drain: blocked }, { action: 'cordon' }],
+    ['somebody took the cordon and left the mark', { node: { mark: id }, rollout: draining }, { action: 'cordon' }],
+    ['what blocks is told if it lasts', { node: ours, rollout: draining, drain: blocked, now: 2 }, setIfLasting(told)],
+    ['and once', { node: ours, rollout: told, drain: blocked, now: 5 }, wait(600)],
+    [
+      'another pod blocks',
+      { node: ours, rollout: told, drain: { ...blocked, blocked: [waitsFor('shop/b')] }, now: 5 },
+      setIfLasting({
+        ...told,
+        drain: { ...drain, pods: [waitsFor('shop/b')] },
+        reason: { code: 'PodDisruptionBudget', message: '3 of 9 pods left: shop/b waits for its budget', since: at(5) },
+      }),
+    ],
+    [
+      'nothing blocks any more: the reason goes',
+      { node: ours, rollout: told, drain: { total: 9, left: 2, blocked: [] }, now: 5 },
+      setIfLasting({ ...told, drain: { total: 9, left: 2, pods: [] }, reason: undefined }),
+    ],
+    ['late: it says so and goes on', { node: ours, rollout: told, drain: blocked, now: 600 }, setIfLasting(late)],
+    ['late and told: waits for the pods', { node: ours, rollout: late, drain: blocked, now: 700 }, wait()],
+    [
+      'late without a blocker: pods only take their time',
+      { node: ours, rollout: draining, drain: { total: 9, left: 1, blocked: [] }, now: 600 },
+      setIfLasting({
+        ...draining,
+        drain: { total: 9, left: 1, pods: [] },
+        reason: { code: 'DrainTimedOut', message: '1 of 9 pods left', since: at(600) },
+      }),
+    ],
+    [
+      'late, but a new leader gives grace',
+      { node: ours, rollout: told, drain: blocked, now: 700, grace: 720 },
+      wait(720),
+    ],
+    [
+      'late, and empty after all',
+      { node: ours, rollout: late, drain: { total: 9, left: 0, blocked: [] }, now: 700 },
+      { action: 'setOrder', order: order() },
+    ],
+  ])('%s', (_name, given, expected) => {
+    expect(decideNode(viewOf(given))).toEqual(expected)
+  })
+
+  it('names twenty pods at most, in a message that fits', () => {
+    const many = Array.from({ length: 30 }, (_, index) => waitsFor(`shop/${'x'.repeat(5000)}${index}`))
+    const decision = decideNode(
+      viewOf({ node: ours, rollout: draining, drain: { total: 30, left: 30, blocked: many }, now: 5 }),
+    )
+    expect(decision.action).toBe('setRollout')
+    if (decision.action !== 'setRollout') return
+    expect(decision.rollout.drain?.pods).toEqual(many.slice(0, 20))
+    expect(decision.rollout.reason?.message).toHaveLength(4000)
+  })
+})
+
+describe('the order', () => {
+  const assigned = rollout('Assigned', {
+    since: at(3),
+    deadline: at(1803),
+    reason: { code: 'WaitingForAgent', message: 'the agent on w1 has not accepted the order yet', since: at(3) },
+  })
+  const working = rollout('Working', { since: at(6), deadline: at(1806) })
+  const attention = (seconds: number, reason: Reason) =>
+    rollout('RequiresAttention', { since: at(seconds), reason: { ...reason, since: at(seconds) } })
+  const late: Reason = {
+    code: 'OrderTimedOut',
+    message: 'the agent has not finished within nodeTimeout (30m); look at its log on the node, nothing is assumed',
+  }
+  const needed = attention(1806, late)
+  const why: Reason = { code: 'StepFailed', message: 'step kubeadm ended with 1: no space left', since: at(40) }
+  const cases: [string, Omit<Given, 'node' | 'order'>, object][] = [
+    ['no answer: told if it lasts', { rollout: draining, now: 3 }, setIfLasting(assigned)],
+    [
+      'an answer to an older order is none',
+      { rollout: draining, report: report('Succeeded', { id: `${id}/0` }), now: 3 },
+      setIfLasting(assigned),
+    ],
+    ['still no answer', { rollout: assigned, now: 100 }, wait(1803)],
+    ['no answer until the deadline', { rollout: assigned, now: 1803 }, setRollout(attention(1803, late))],
+    [
+      'no answer until the deadline, in the grace of a new leader',
+      { rollout: assigned, now: 1803, grace: 1900 },
+      wait(1900),
+    ],
+    ['accepted late', { rollout: assigned, report: report('Running'), now: 6 }, setRollout(working)],
+    ['takes too long', { rollout: working, report: report('Running'), now: 1806 }, setRollout(needed)],
+    [
+      'takes too long, in the grace of a new leader',
+      { rollout: working, report: report('Running'), now: 1806, grace: 1900 },
+      wait(1900),
+    ],
+    ['is late and goes on: nothing is assumed', { rollout: needed, report: report('Running'), now: 9999 }, wait()],
+    ['is late without any answer', { rollout: needed, now: 9999 }, wait()],
+    [
+      'failed, with the reason of the agent',
+      { rollout: working, report: report('Failed', { reason: why }), now: 41 },
+      setRollout(rollout('Failed', { since: at(41), reason: why })),
+    ],
+    [
+      'failed without a reason',
+      { rollout: working, report: report('Failed'), now: 41 },
+      setRollout(
+        rollout('Failed', {
+          since: at(41),
+          reason: { code: 'StepFailed', message: 'the agent gave no reason', since: at(41) },
+        }),
+      ),
+    ],
+    ['failed is failed', { rollout: rollout('Failed'), report: report('Failed'), now: 99_999 }, wait()],
+    [
+      'refused',
+      {
+        rollout: draining,
+        report: report('Refused', { reason: { code: 'FencedOff', message: 'another machine' } }),
+        now: 5,
+      },
+      setRollout(attention(5, { code: 'FencedOff', message: 'another machine' })),
+    ],
+    [
+      'refused without a reason',
+      { rollout: draining, report: report('Refused'), now: 5 },
+      setRollout(attention(5, { code: 'OrderRefused', message: 'the agent refused the order and gave no reason' })),
+    ],
+    ['refused and told', { rollout: attention(5, late), report: report('Refused'), now: 6 }, wait()],
+    [
+      'a damaged journal',
+      {
+        rollout: working,
+        report: report('RequiresAttention', { reason: { code: 'JournalCorrupt', message: 'look at order.json' } }),
+        now: 7,
+      },
+      setRollout(attention(7, { code: 'JournalCorrupt', message: 'look at order.json' })),
+    ],
+    [
+      'withdrawn while it is wanted again: the next attempt drains anew',
+      { rollout: working, report: report('Withdrawn'), now: 50 },
+      setRollout(rollout('Draining', { since: at(50), deadline: at(650), attempt: 2 })),
+    ],
+  ]
+  it.each(cases)('%s', (_name, given, expected) => {
+    expect(decideNode(viewOf({ node: ours, order: order(), ...given }))).toEqual(expected)
+  })
+
+  it('of the next attempt has an id of its own', () => {
+    const second = { ...draining, attempt: 2 }
+    const given = { node: ours, order: order(), report: report('Withdrawn'), drain: { total: 0, left: 0, blocked: [] } }
+    expect(decideNode(viewOf({ ...given, rollout: second }))).toEqual({
+      action: 'setOrder',
+      order: order({ id: `${id}/2` }),
+    })
+  })
+
+  it.each<[AgentOrder['state'], boolean]>([
+    ['Accepted', false],
+    ['Running', false],
+    ['RequiresAttention', false],
+    ['Succeeded', true],
+    ['Failed', true],
+    ['Withdrawn', true],
+    ['Refused', true],
+  ])('%s is its last word: %s', (state, last) => {
+    expect(lastWord(order(), sampleState('w1', { report: report(state) }))).toEqual(last ? report(state) : undefined)
+    expect(lastWord(order(), sampleState('w1', { report: report(state, { id: 'other/1' }) }))).toBeUndefined()
+  })
+})
+
+describe('verifying', () => {
+  const reason: Reason = { code: 'WaitingForHealth', message: 'the kubelet on w1 reports v1.35.4, not v1.36.3' }
+  const verifying = rollout('Verifying', { deadline: at(1800), reason: { ...reason, since: at(0) } })
+  const finished = { order: order(), report: report('Succeeded') }
+  const needed = rollout('RequiresAttention', { since: at(1800), reason: { ...reason, since: at(1800) } })
+  const prior = { cordon: { prior: 'Unschedulable' } } as const
+  it.each<[string, Given, object]>([
+    ['sick and told', { node: ours, rollout: verifying, now: 9 }, wait(1800)],
+    ['sick beyond the deadline', { node: ours, rollout: verifying, now: 1800 }, setRollout(needed)],
+    ['sick beyond the deadline, in grace', { node: ours, rollout: verifying, now: 1800, grace: 1900 }, wait(1900)],
+    ['sick, a person was asked', { node: ours, rollout: needed, now: 9999 }, wait()],
+    ['healthy after all', { node: upgraded, rollout: needed, now: 9999 }, { action: 'uncordon' }],
+    [
+      "healthy, a person's cordon stays",
+      { node: { ...upgraded, mark: id }, rollout: rollout('Working', prior) },
+      setRollout(rollout('Done', { ...prior, since: at(1), finishedAt: at(1) })),
+    ],
+    [
+      'healthy, a person uncordoned it meanwhile: our mark goes',
+      { node: { mark: id, kubelet: 'v1.36.3' }, rollout: verifying },
+      { action: 'uncordon' },
+    ],
+    [
+      'the Lease is known and old: waits for it',
+      {
+        node: { ...upgraded, heartbeat: at(61) },
+        rollout: rollout('Verifying', { deadline: at(1800) }),
+        report: report('Succeeded', { kubeletRestartedAt: at(60) }),
+        lease: at(50),
+        now: 62,
+      },
+      wait(1800),
+    ],
+  ])('%s', (_name, given, expected) => {
+    expect(decideNode(viewOf({ ...finished, ...given }))).toEqual(expected)
+  })
+})

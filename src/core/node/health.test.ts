@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { metadata, type NodeTraits, sampleNode } from '../../../test/samples/cluster-objects.ts'
+import type { AgentOrder } from '../../api/node-state.ts'
+import { sickness } from './health.ts'
+
+const restarted = '2026-01-01T12:00:05.700Z'
+const report = (kubeletRestartedAt?: string): AgentOrder => ({
+  id: 'u/1',
+  state: 'Succeeded',
+  steps: [],
+  ...(kubeletRestartedAt !== undefined && { kubeletRestartedAt }),
+})
+
+interface Case {
+  readonly name: string
+  readonly node?: NodeTraits
+  readonly target?: string
+  readonly restartedAt?: string
+  readonly lease?: string
+  readonly missing?: { message: string; look: 'node' | 'lease' }
+}
+
+const noHeartbeat = {
+  message: `no heartbeat from w1 since its kubelet was restarted at ${restarted}`,
+  look: 'node',
+} as const
+const noLease = {
+  message: `the Lease of w1 was not renewed since its kubelet was restarted at ${restarted}`,
+  look: 'lease',
+} as const
+
+describe('health after the work', () => {
+  it.each<Case>([
+    { name: 'Ready, nothing restarted, no version asked for: healthy' },
+    {
+      name: 'not Ready',
+      node: { ready: 'False' },
+      missing: { message: 'w1 is not Ready: container runtime is down', look: 'node' },
+    },
+    {
+      name: 'silent',
+      node: { ready: 'Unknown' },
+      missing: { message: 'w1 is not Ready: container runtime is down', look: 'node' },
+    },
+    { name: 'the version asked for', target: 'v1.36.3', node: { kubelet: 'v1.36.3' } },
+    { name: 'the version asked for without its v', target: '1.36.3', node: { kubelet: 'v1.36.3' } },
+    {
+      name: 'the old version',
+      target: 'v1.36.3',
+      node: { kubelet: 'v1.35.4' },
+      missing: { message: 'the kubelet on w1 reports v1.35.4, not v1.36.3', look: 'node' },
+    },
+    { name: 'restarted, no heartbeat at all', restartedAt: restarted, missing: noHeartbeat },
+    {
+      name: 'heartbeat from before',
+      restartedAt: restarted,
+      node: { heartbeat: '2026-01-01T12:00:04Z' },
+      missing: noHeartbeat,
+    },
+    {
+      name: 'heartbeat of the same second, Lease not looked at',
+      restartedAt: restarted,
+      node: { heartbeat: '2026-01-01T12:00:05Z' },
+      missing: noLease,
+    },
+    {
+      name: 'Lease from before',
+      restartedAt: restarted,
+      node: { heartbeat: '2026-01-01T12:00:06Z' },
+      lease: '2026-01-01T12:00:04.999999Z',
+      missing: noLease,
+    },
+    {
+      name: 'heartbeat and Lease since',
+      restartedAt: restarted,
+      node: { heartbeat: '2026-01-01T12:00:06Z' },
+      lease: '2026-01-01T12:00:06.000001Z',
+    },
+    {
+      name: 'the version comes before the Lease',
+      target: 'v1.36.3',
+      restartedAt: restarted,
+      node: { heartbeat: '2026-01-01T12:00:06Z' },
+      missing: { message: 'the kubelet on w1 reports v1.35.4, not v1.36.3', look: 'node' },
+    },
+  ])('$name', ({ node, target, restartedAt, lease, missing }) => {
+    const found = sickness(sampleNode('w1', node), { target, report: report(restartedAt), leaseRenewedAt: lease })
+    expect(found).toEqual(
+      missing && { reason: { code: 'WaitingForHealth', message: missing.message }, look: missing.look },
+    )
+  })
+
+  it('a node without any condition says so', () => {
+    const found = sickness(
+      { metadata: metadata('w1'), spec: {} },
+      { target: undefined, report: report(), leaseRenewedAt: undefined },
+    )
+    expect(found?.reason.message).toBe('w1 is not Ready: no condition')
+  })
+})

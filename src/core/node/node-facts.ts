@@ -1,0 +1,56 @@
+// What a Node object says, in our words.
+
+import type { Condition, Node, Pod } from '../../api/kube.ts'
+
+/** In the same patch as the cordon itself: the operation it belongs to. A cordon without it is a person's. */
+export const cordonAnnotation = 'slipway.dev/cordon'
+
+export type Role = 'ControlPlane' | 'Worker'
+
+export function roleOf(node: Node): Role {
+  const labels = node.metadata.labels
+  return labels && ('node-role.kubernetes.io/control-plane' in labels || 'node-role.kubernetes.io/master' in labels)
+    ? 'ControlPlane'
+    : 'Worker'
+}
+
+export function readyCondition(node: Node): Condition | undefined {
+  return node.status?.conditions?.find(({ type }) => type === 'Ready')
+}
+
+export function isReady(node: Node): boolean {
+  return readyCondition(node)?.status === 'True'
+}
+
+export function isCordoned(node: Node): boolean {
+  return node.spec.unschedulable === true
+}
+
+/** The operation whose cordon this is; undefined for none or a person's. */
+export function cordonOwner(node: Node): string | undefined {
+  return node.metadata.annotations?.[cordonAnnotation]
+}
+
+/** Away for the cluster's budgets: nothing new can run there, whoever is the cause. */
+export function isUnavailable(node: Node): boolean {
+  return isCordoned(node) || !isReady(node) || node.metadata.deletionTimestamp !== undefined
+}
+
+/** Whether this node could take the pod over, as far as taints, node selector and cordon tell. */
+export function couldRun(node: Node, pod: Pod): boolean {
+  if (isUnavailable(node)) return false
+  for (const [key, value] of Object.entries(pod.spec.nodeSelector ?? {})) {
+    if (node.metadata.labels?.[key] !== value) return false
+  }
+  return (node.spec.taints ?? []).every(
+    (taint) =>
+      taint.effect === 'PreferNoSchedule' ||
+      (pod.spec.tolerations ?? []).some(
+        (toleration) =>
+          (toleration.effect === undefined || toleration.effect === '' || toleration.effect === taint.effect) &&
+          (toleration.operator === 'Exists'
+            ? toleration.key === undefined || toleration.key === '' || toleration.key === taint.key
+            : toleration.key === taint.key && (toleration.value ?? '') === (taint.value ?? '')),
+      ),
+  )
+}

@@ -1,0 +1,162 @@
+// Whether an update can be carried out on this cluster, decided before any node is touched. The operator writes the answer
+// as the Planned condition; the CLI asks the same question before it creates anything.
+
+import type { DirectUpdateSpec } from '../../api/direct-update.ts'
+import type { Node } from '../../api/kube.ts'
+import type { NodeState } from '../../api/node-state.ts'
+import type { Reason } from '../../api/reason.ts'
+import { selects } from '../label-selector.ts'
+import { isReady, roleOf } from '../node/node-facts.ts'
+import { compareVersions, minorsBetween, parseVersion } from '../version.ts'
+
+export interface PlanView {
+  readonly spec: DirectUpdateSpec
+  readonly nodes: readonly Node[]
+  readonly stateOf: (node: string) => NodeState | undefined
+  /** The version of the API server that answered. */
+  readonly serverVersion: string
+  /** The SHA-256 of the named script as it is now; undefined where the ConfigMap or its key is missing. */
+  readonly scriptSha256?: string | undefined
+}
+
+export type Plan =
+  | {
+      readonly verdict: 'planned'
+      readonly total: number
+      readonly path?: { readonly current: string; readonly target: string }
+    }
+  /** `lasting`: only an edit of the update can change it. Otherwise it is looked at again when the cluster changes. */
+  | { readonly verdict: 'refused'; readonly lasting: boolean; readonly reason: Reason }
+
+export function planUpdate(view: PlanView): Plan {
+  const { spec } = view
+  const selected = view.nodes.filter((node) => selects(spec.nodeSelector, node.metadata.labels))
+  if (selected.length === 0) {
+    return refused(
+      false,
+      'NothingSelected',
+      'no node matches spec.nodeSelector; look at the labels with kubectl get nodes --show-labels',
+    )
+  }
+  const script = spec.script && judgeScript(spec.script, view.scriptSha256)
+  if (script) return script
+  const drivers = judgeAgents(view, selected)
+  if (drivers) return drivers
+  if (!spec.kubernetes) return { verdict: 'planned', total: selected.length }
+  return planVersion(spec.kubernetes.version, view, selected)
+}
+
+/** The oldest API server a worker's kubelet may talk to: rule 3's ceiling. */
+export function oldestApiServer(
+  controlPlane: Iterable<Node>,
+  stateOf: (node: string) => NodeState | undefined,
+  serverVersion: string,
+): string {
+  let oldest: string | undefined
+  for (const node of controlPlane) {
+    const version = stateOf(node.metadata.name)?.status?.agent?.facts.apiServer
+    if (version && (oldest === undefined || compareVersions(version, oldest) < 0)) oldest = version
+  }
+  return oldest ?? serverVersion
+}
+
+function judgeScript(script: NonNullable<DirectUpdateSpec['script']>, found: string | undefined): Plan | undefined {
+  if (found === undefined) {
+    return refused(
+      false,
+      'ScriptMissing',
+      `ConfigMap ${script.configMap} with key "script" is not in the operator's namespace`,
+    )
+  }
+  if (found !== script.sha256) {
+    return refused(
+      true,
+      'ScriptChanged',
+      `the script in ConfigMap ${script.configMap} has SHA-256 ${found}, the update names ${script.sha256}`,
+    )
+  }
+  return undefined
+}
+
+function judgeAgents({ spec, stateOf }: PlanView, selected: readonly Node[]): Plan | undefined {
+  const needed = [...(spec.script ? ['script'] : []), ...(spec.kubernetes ? ['kubernetes'] : [])]
+  const silent: string[] = []
+  const lacking = new Map<string, string[]>()
+  for (const node of selected) {
+    const { name } = node.metadata
+    const agent = stateOf(name)?.status?.agent
+    if (!agent) {
+      if (isReady(node)) silent.push(name)
+      continue
+    }
+    for (const driver of needed) {
+      if (!agent.drivers.includes(driver)) lacking.set(driver, [...(lacking.get(driver) ?? []), name])
+    }
+  }
+  for (const [driver, names] of lacking) {
+    return refused(false, 'DriverMissing', `the agents on ${listed(names)} have no driver "${driver}"`)
+  }
+  if (silent.length > 0) return refused(false, 'AgentMissing', `no agent has reported from ${listed(silent)}`)
+  return undefined
+}
+
+function planVersion(text: string, view: PlanView, selected: readonly Node[]): Plan {
+  const target = parseVersion(text)
+  if (!target) return refused(true, 'VersionUnknown', `"${text}" is not a full version such as v1.36.3`)
+  let current: string | undefined
+  const unoffered: string[] = []
+  for (const node of selected) {
+    const { name } = node.metadata
+    const facts = view.stateOf(name)?.status?.agent?.facts
+    const versions = [facts?.kubelet ?? node.status?.nodeInfo?.kubeletVersion, facts?.apiServer]
+    for (const version of versions) {
+      const parsed = version === undefined ? undefined : parseVersion(version)
+      if (version === undefined || !parsed) continue
+      if (compareVersions(version, target.text) > 0) {
+        return refused(true, 'Downgrade', `${name} runs ${version}, which is newer than ${target.text}`)
+      }
+      if (minorsBetween(parsed, target) > 1) {
+        return refused(
+          true,
+          'VersionSkipsMinor',
+          `${name} runs ${version}: go to v${parsed.major}.${parsed.minor + 1} first, then to ${target.text}`,
+        )
+      }
+      if (current === undefined || compareVersions(version, current) < 0) current = version
+    }
+    const atTarget = versions.every((version) => version === undefined || version === target.text)
+    if (facts && !atTarget && !facts.versionsOnOffer.includes(target.text)) unoffered.push(name)
+  }
+  if (unoffered.length > 0) {
+    const known = view.stateOf(unoffered[0] ?? '')?.status?.agent?.facts.versionsOnOffer ?? []
+    return refused(
+      true,
+      'VersionUnknown',
+      `${listed(unoffered)} cannot install ${target.text}; on offer: ${listed(known) || 'nothing'}`,
+    )
+  }
+  const controlPlane = view.nodes.filter((node) => roleOf(node) === 'ControlPlane')
+  const untouched = controlPlane.filter((node) => !selects(view.spec.nodeSelector, node.metadata.labels))
+  // API servers this update upgrades are at the target before the first worker starts.
+  const ceiling =
+    controlPlane.length > 0 && untouched.length === 0
+      ? target.text
+      : oldestApiServer(untouched, view.stateOf, view.serverVersion)
+  if (selected.some((node) => roleOf(node) === 'Worker') && compareVersions(target.text, ceiling) > 0) {
+    return refused(
+      true,
+      'KubeletWouldBeNewer',
+      `the oldest API server runs ${ceiling}; a kubelet must not be newer (${target.text}): upgrade the control plane first`,
+    )
+  }
+  return { verdict: 'planned', total: selected.length, path: { current: current ?? target.text, target: target.text } }
+}
+
+function refused(lasting: boolean, code: Reason['code'], message: string): Plan {
+  return { verdict: 'refused', lasting, reason: { code, message } }
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ')
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown
+}

@@ -1,0 +1,36 @@
+import { hostname } from 'node:os'
+import { pinoLog } from '../../adapters/log/pino-log.ts'
+import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.ts'
+import type { OperatorOptions } from '../../cli/dependencies.ts'
+import { runOperator } from '../../operator/operator.ts'
+import { serveEndpoints } from './operator-endpoints.ts'
+import type { RoleDependencies } from './role-dependencies.ts'
+
+export async function operatorRole(
+  { connector, clock, random }: RoleDependencies,
+  options: OperatorOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { kubeconfig, context, namespace, leaseName, identity, nodeName, podName } = options
+  const log = pinoLog({ level: 'info', component: 'operator' })
+  const metrics = new PrometheusMetrics()
+  let answered = false
+  await serveEndpoints({ address: options.metricsAddress, isReady: () => answered, metrics }, signal)
+  const api = await connector.connect({
+    ...{ kubeconfig, context, component: 'operator' },
+    onRequest: (request) => {
+      answered ||= request.status === 200
+      metrics.requested(request)
+    },
+  })
+  await runOperator(
+    {
+      ...{ api, clock, random, log, metrics, namespace, leaseName },
+      // Never reused: a restarted process must not take itself for the one before.
+      identity: `${identity ?? podName ?? hostname()}_${random.uuid()}`,
+      ...(nodeName !== undefined && { nodeName }),
+      ...(podName !== undefined && { podName }),
+    },
+    signal,
+  )
+}

@@ -1,0 +1,127 @@
+// `slipway sim agents`: the real agent code over pretend hosts, for every matching node, in one process. What a host knows and
+// its journal are on a real disk, so that killing this process and starting it again is like rebooting nothing at all.
+
+import { join } from 'node:path'
+import { FileDisk } from '../../adapters/disk/file-disk.ts'
+import { rootedDisk } from '../../adapters/disk/rooted-disk.ts'
+import { pinoLog } from '../../adapters/log/pino-log.ts'
+import { runAgent } from '../../agent/agent.ts'
+import { rehearsalKubernetesDriver } from '../../agent/drivers/rehearsal-kubernetes.ts'
+import { scriptDriver } from '../../agent/drivers/script.ts'
+import { type Node, nodes } from '../../api/kube.ts'
+import type { SimAgentsOptions } from '../../cli/dependencies.ts'
+import { roleOf } from '../../core/node/node-facts.ts'
+import { Reflector } from '../../kube/reflector.ts'
+import { Store } from '../../kube/store.ts'
+import type { KubeApi } from '../../ports/kube-api.ts'
+import type { Log } from '../../ports/log.ts'
+import { type Containers, runKubelet } from '../../sim/actors/kubelet.ts'
+import { PretendHost } from '../../sim/pretend-host.ts'
+import type { RoleDependencies } from './role-dependencies.ts'
+
+interface Rehearsal extends RoleDependencies {
+  readonly api: KubeApi
+  readonly log: Log
+  readonly options: SimAgentsOptions
+  readonly serverVersion: string
+}
+
+const podMs = { start: [200, 800], stop: [200, 800], job: [5000, 10_000] } as const
+const againMs = 1000
+
+export async function simAgentsRole(
+  deps: RoleDependencies,
+  options: SimAgentsOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { connector, clock, random } = deps
+  const { kubeconfig, context, selector } = options
+  const log = pinoLog({ level: 'info', component: 'sim-agents' })
+  const api = await connector.connect({ kubeconfig, context, component: 'agent' })
+  const rehearsal = { ...deps, api, log, options, serverVersion: await api.serverVersion(signal) }
+  const machines = new Map<string, AbortController>()
+  const store = new Store<Node>()
+  store.subscribe(({ type, key, object }) => {
+    if (type === 'added') {
+      const stop = new AbortController()
+      machines.set(key, stop)
+      pretend(rehearsal, object, AbortSignal.any([signal, stop.signal]))
+    } else if (type === 'removed') {
+      machines.get(key)?.abort()
+      machines.delete(key)
+    }
+  })
+  const selection = selector === undefined ? {} : { labelSelector: selector }
+  await new Reflector({ api, type: nodes, selection, store, clock, random, log }).run(signal)
+}
+
+/** One machine; what fails on it is told and started again, as systemd would. */
+function pretend(rehearsal: Rehearsal, node: Node, signal: AbortSignal): void {
+  const { clock, random, log, options } = rehearsal
+  const { name } = node.metadata
+  let restart = new AbortController()
+  const host = new PretendHost({
+    nodeName: name,
+    clock,
+    random,
+    disk: rootedDisk(new FileDisk(), join(options.stateDir, name)),
+    role: roleOf(node) === 'ControlPlane' ? 'control-plane' : 'worker',
+    version: node.status?.nodeInfo?.kubeletVersion || rehearsal.serverVersion,
+    workMs: [options.workMs, options.workMs],
+    ...(options.offers && { versionsOnOffer: options.offers }),
+    onKubeletRestart: () => restart.abort(),
+  })
+  const keepRunning = async (what: string, run: () => Promise<void>) => {
+    while (!signal.aborted) {
+      try {
+        await run()
+      } catch (error) {
+        if (signal.aborted) return
+        log.error(`the ${what} ended`, { node: name, error })
+        await new Promise<void>((resolve) => clock.after(againMs, resolve))
+      }
+    }
+  }
+  void keepRunning('agent', () => playAgent(rehearsal, host, name, signal))
+  if (!options.kubelets) return
+  const containers = pretendContainers()
+  void keepRunning('kubelet', () => {
+    restart = new AbortController()
+    return playKubelet(rehearsal, host, name, containers, AbortSignal.any([signal, restart.signal]))
+  })
+}
+
+function playAgent(
+  { api, clock, random, log, version }: Rehearsal,
+  host: PretendHost,
+  nodeName: string,
+  signal: AbortSignal,
+) {
+  const drivers = [scriptDriver, rehearsalKubernetesDriver]
+  return runAgent({ api, host, clock, random, log, nodeName, stateDir: '/var/lib/slipway', version, drivers }, signal)
+}
+
+async function playKubelet(
+  { api, clock, random }: Rehearsal,
+  host: PretendHost,
+  nodeName: string,
+  containers: Containers,
+  signal: AbortSignal,
+): Promise<void> {
+  const { kubelet, bootId } = await host.state()
+  const times = { podStartMs: podMs.start, podStopMs: podMs.stop, jobMs: podMs.job }
+  await runKubelet({ api, clock, random, nodeName, version: kubelet, bootId, containers, ...times }, signal)
+}
+
+/** Containers that run as soon as they are started and are gone as soon as they are stopped. */
+function pretendContainers(): Containers {
+  const running = new Set<string>()
+  return {
+    isRunning: (podUid) => running.has(podUid),
+    start: (pod) => void running.add(pod.metadata.uid),
+    stop: (podUid) => {
+      running.delete(podUid)
+      return 'gone'
+    },
+  }
+}

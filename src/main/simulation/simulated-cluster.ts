@@ -1,0 +1,73 @@
+// The real operator and the real agents on a simulated cluster, with every write and job held against the rules.
+
+import { runAgent } from '../../agent/agent.ts'
+import { rehearsalKubernetesDriver } from '../../agent/drivers/rehearsal-kubernetes.ts'
+import { scriptDriver } from '../../agent/drivers/script.ts'
+import { runOperator } from '../../operator/operator.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Slack } from '../../sim/rules/rule.ts'
+import { RuleChecker } from '../../sim/rules/rule-checker.ts'
+import { SimCluster, type SimClusterOptions } from '../../sim/sim-cluster.ts'
+import { operatorNamespace } from '../../sim/workloads.ts'
+
+export interface SimulatedCluster {
+  readonly cluster: SimCluster
+  readonly rules: RuleChecker
+}
+
+export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 'startAgent' | 'onExecution'> {
+  readonly log: Log
+  readonly version: string
+  readonly slack: Slack
+}
+
+export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
+  const { log, version, slack, ...rest } = options
+  const leaseName = 'slipway-operator'
+  const cluster: SimCluster = new SimCluster({
+    ...rest,
+    programs: {
+      slipway: (pod, { api, clock, random, signal }) =>
+        runOperator(
+          {
+            api,
+            clock,
+            random,
+            log,
+            namespace: operatorNamespace,
+            leaseName,
+            identity: `${pod.metadata.name}_${random.uuid()}`,
+            podName: pod.metadata.name,
+            ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
+          },
+          signal,
+        ),
+    },
+    startAgent: ({ api, clock, random, signal }, host, nodeName) =>
+      runAgent(
+        {
+          api,
+          host,
+          clock,
+          random,
+          log,
+          nodeName,
+          stateDir: '/var/lib/slipway',
+          version,
+          drivers: [scriptDriver, rehearsalKubernetesDriver],
+        },
+        signal,
+      ),
+    onExecution: (execution) => rules.started(execution),
+  })
+  const rules = new RuleChecker(
+    {
+      executions: (node) => cluster.machines.get(node)?.host.executions ?? [],
+      kubeletVersion: (node) => cluster.machines.get(node)?.host.installed?.kubelet,
+      apiServerVersions: () => cluster.apiServers,
+    },
+    slack,
+  )
+  cluster.server.onCommit((change) => rules.committed(change))
+  return { cluster, rules }
+}

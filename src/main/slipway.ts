@@ -1,0 +1,77 @@
+// The program: the only place that reads argv, env and signals, and wires adapters to roles.
+
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { parse, stringify } from 'yaml'
+import packageJson from '../../package.json' with { type: 'json' }
+import { SystemClock } from '../adapters/clock/system-clock.ts'
+import { SystemRandom } from '../adapters/random/system-random.ts'
+import type { CliDependencies } from '../cli/dependencies.ts'
+import { runCli } from '../cli/program.ts'
+import { Connector } from './connector.ts'
+import { streamTerminal } from './stream-terminal.ts'
+
+const { version } = packageJson
+const { env } = process
+const clock = new SystemClock()
+const random = new SystemRandom()
+const connector = new Connector({ clock, random, version, env })
+const role = { connector, clock, random, version }
+
+const deps: CliDependencies = {
+  out: streamTerminal(process.stdout, env),
+  err: streamTerminal(process.stderr, env),
+  clock,
+  random,
+  version,
+  signal: stopSignal(),
+  yaml: {
+    parse: (text) => parse(text),
+    // YAML 1.1, since kubectl and most Go readers still speak it: `on` and `yes` are quoted for them.
+    print: (value) => stringify(value, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false }),
+  },
+  // A person waits for the answer: what cannot be reached is said after seconds, not after half a minute.
+  connect: (connection) => connector.connect({ ...connection, component: 'cli', timeoutMs: 15_000, retryForMs: 2000 }),
+  readFile: (path) => readFile(path, 'utf8'),
+  sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  // Loaded when asked for: an agent keeps no simulator in memory, and `status` does not wait for one.
+  crds: async () => [...(await import('./crd/render-definitions.ts')).renderDefinitions().values()].join('---\n'),
+  runOperator: async (options, signal) =>
+    (await import('./roles/operator-role.ts')).operatorRole(role, options, signal),
+  runAgent: async (options, signal) => (await import('./roles/agent-role.ts')).agentRole(role, options, signal),
+  runDemo: async (options, sink, signal) =>
+    (await import('./roles/demo-role.ts')).demoRole(role, options, sink, signal),
+  runSimulate: async (options, onRun, signal) =>
+    (await import('./roles/simulate-role.ts')).simulateRole(version, options, onRun, signal),
+  runSimAgents: async (options, signal) =>
+    (await import('./roles/sim-agents-role.ts')).simAgentsRole(role, options, signal),
+}
+
+process.stdout.on('error', endWithReader)
+const exitCode = await runCli(process.argv.slice(2), deps)
+await connector.close()
+// What was said is written out first; then nothing that still waits (a long timer, an idle connection) holds the process.
+await Promise.all([process.stdout, process.stderr].map(written))
+process.exit(exitCode)
+
+/** Aborted by the first SIGINT or SIGTERM; a second one ends the process at once. */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(130)
+      controller.abort()
+    })
+  }
+  return controller.signal
+}
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()))
+}
+
+/** Whoever read our output has gone (`slipway nodes | head`): nothing is left to say. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+}

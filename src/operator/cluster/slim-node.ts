@@ -1,0 +1,47 @@
+import type { Node } from '../../api/kube.ts'
+import { cordonAnnotation } from '../../core/node/node-facts.ts'
+
+const keptInfo = ['kubeletVersion', 'bootID'] as const
+
+/** Only what is read: with thousands of nodes the rest (images, addresses, managed fields) would be most of the memory. */
+export function slimNode({ metadata, spec, status }: Node): Node {
+  const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels, annotations } = metadata
+  const ours = annotations?.[cordonAnnotation]
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const info = status?.nodeInfo
+  return {
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      creationTimestamp,
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+      ...(labels && { labels }),
+      ...(ours !== undefined && { annotations: { [cordonAnnotation]: ours } }),
+    },
+    spec: {
+      ...(spec?.unschedulable && { unschedulable: true }),
+      ...(spec?.taints?.length && {
+        taints: spec.taints.map(({ key, value = '', effect }) => ({ key, value, effect })),
+      }),
+    },
+    status: {
+      ...(ready && {
+        conditions: [
+          {
+            type: 'Ready',
+            status: ready.status,
+            ...(ready.message !== undefined && { message: ready.message }),
+            ...(ready.lastHeartbeatTime !== undefined && { lastHeartbeatTime: ready.lastHeartbeatTime }),
+          },
+        ],
+      }),
+      ...(info && {
+        nodeInfo: Object.fromEntries(keptInfo.map((field) => [field, info[field] ?? ''])) as Record<
+          (typeof keptInfo)[number],
+          string
+        >,
+      }),
+    },
+  }
+}

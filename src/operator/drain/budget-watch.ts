@@ -1,0 +1,105 @@
+// PodDisruptionBudgets, watched only while something drains. Also remembers what we asked for and the budget's status does
+// not show yet, so that several drains do not ask for the same allowance.
+
+import { type Pod, type PodDisruptionBudget, podDisruptionBudgets } from '../../api/kube.ts'
+import { selects } from '../../core/label-selector.ts'
+import { Reflector } from '../../kube/reflector.ts'
+import { Store } from '../../kube/store.ts'
+import type { CancelTimer } from '../../ports/clock.ts'
+import type { OperatorPorts } from '../ports.ts'
+
+const lingerMs = 60_000
+
+interface Watch {
+  readonly store: Store<PodDisruptionBudget>
+  readonly reflector: Reflector<PodDisruptionBudget>
+  readonly stop: () => void
+}
+
+export class BudgetWatch {
+  readonly #ports: OperatorPorts
+  readonly #wake: (node: string) => void
+  readonly #signal: AbortSignal
+  #users = 0
+  #stopTimer: CancelTimer | undefined
+  #watch: Watch | undefined
+  readonly #reserved = new Map<string, { readonly resourceVersion: string; readonly count: number }>()
+  /** Nodes that wait for a budget, by its uid. */
+  readonly #waiting = new Map<string, Set<string>>()
+
+  constructor(ports: OperatorPorts, wake: (node: string) => void, signal: AbortSignal) {
+    this.#ports = ports
+    this.#wake = wake
+    this.#signal = signal
+    signal.addEventListener('abort', () => this.#stopTimer?.(), { once: true })
+  }
+
+  /** Watches as long as somebody uses it, and a while longer: the next drain is seldom far. */
+  use(): () => void {
+    this.#users++
+    this.#stopTimer?.()
+    this.#stopTimer = undefined
+    this.#watch ??= this.#start()
+    return () => {
+      this.#users--
+      if (this.#users > 0) return
+      this.#stopTimer = this.#ports.clock.after(lingerMs, () => {
+        this.#watch?.stop()
+        this.#watch = undefined
+      })
+    }
+  }
+
+  async synced(signal: AbortSignal): Promise<void> {
+    await this.#watch?.reflector.synced(signal)
+  }
+
+  budgetsOf(pod: Pod): readonly PodDisruptionBudget[] {
+    if (!this.#watch) return []
+    return this.#watch.store
+      .byIndex('namespace', pod.metadata.namespace ?? '')
+      .filter(({ spec }) => spec.selector !== undefined && selects(spec.selector, pod.metadata.labels))
+  }
+
+  reserved(budget: PodDisruptionBudget): number {
+    const entry = this.#reserved.get(budget.metadata.uid)
+    return entry?.resourceVersion === budget.metadata.resourceVersion ? entry.count : 0
+  }
+
+  reserve(budget: PodDisruptionBudget): void {
+    const { uid, resourceVersion } = budget.metadata
+    this.#reserved.set(uid, { resourceVersion, count: this.reserved(budget) + 1 })
+  }
+
+  /** Wakes the node when this budget changes. */
+  waitFor(budget: PodDisruptionBudget, node: string): void {
+    const { uid } = budget.metadata
+    const nodes = this.#waiting.get(uid) ?? new Set()
+    this.#waiting.set(uid, nodes.add(node))
+  }
+
+  #start(): Watch {
+    const store = new Store<PodDisruptionBudget>({
+      indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
+    })
+    store.subscribe(({ object }) => {
+      const nodes = this.#waiting.get(object.metadata.uid)
+      this.#waiting.delete(object.metadata.uid)
+      for (const node of nodes ?? []) this.#wake(node)
+    })
+    const reflector = new Reflector({ ...this.#ports, type: podDisruptionBudgets, store, transform: slimBudget })
+    const stop = new AbortController()
+    this.#ports.log.debug('watching PodDisruptionBudgets')
+    void reflector.run(AbortSignal.any([this.#signal, stop.signal]))
+    return { store, reflector, stop: () => stop.abort() }
+  }
+}
+
+function slimBudget({ metadata, spec, status }: PodDisruptionBudget): PodDisruptionBudget {
+  const {
+    managedFields: _fields,
+    annotations: _annotations,
+    ...kept
+  } = metadata as typeof metadata & { managedFields?: unknown }
+  return { metadata: kept, spec, ...(status && { status }) }
+}

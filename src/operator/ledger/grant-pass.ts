@@ -1,0 +1,116 @@
+// One pass over the ledger: slots that come back and slots that go out, in one write.
+
+import type { Grant } from '../../api/maintenance-policy.ts'
+import { resolveCount } from '../../core/count.ts'
+import { type Budget, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
+import { updateOfOperation } from '../../core/update/operation.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { OperatorPorts } from '../ports.ts'
+import type { RunningOperation } from '../update/running-operation.ts'
+import type { LedgerBook } from './ledger-book.ts'
+
+type Slot = Pick<Grant, 'node' | 'nodeUID' | 'holder'>
+
+export interface Outcome {
+  readonly nodes: readonly string[]
+  readonly updates: readonly string[]
+}
+
+export class GrantPass {
+  readonly #ports: OperatorPorts
+  readonly #cluster: Cluster
+  readonly #book: LedgerBook
+  readonly #returns = new Map<string, Slot>()
+  readonly #regrants = new Map<string, Slot>()
+
+  constructor(ports: OperatorPorts, cluster: Cluster, book: LedgerBook) {
+    this.#ports = ports
+    this.#cluster = cluster
+    this.#book = book
+  }
+
+  /** Asks for the slot to go back with the next pass. */
+  giveBack(slot: Slot): void {
+    this.#returns.set(slot.node, slot)
+  }
+
+  /** Books a node that is under work without a slot: the ledger was lost, the disruption is real. */
+  rebook(slot: Slot): void {
+    this.#regrants.set(slot.node, slot)
+  }
+
+  /** Says what changed: nodes whose slot came or went, updates with news. */
+  async run(operations: readonly RunningOperation[], signal: AbortSignal): Promise<Outcome> {
+    const since = this.#ports.clock.now().toISOString()
+    const returns = new Map([...this.#returns, ...this.#lost()])
+    const regrants = [...this.#regrants.values()].map((slot) => ({ ...slot, since }))
+    let verdicts: readonly Verdict[] = []
+    let before: readonly Grant[] = []
+    await this.#book.change((ledger) => {
+      before = ledger.grants
+      const kept = ledger.grants.filter(({ node, nodeUID, holder }) => {
+        const back = returns.get(node)
+        return back?.nodeUID !== nodeUID || back.holder !== holder
+      })
+      verdicts = decideGrants(
+        this.#view([...kept, ...regrants]),
+        operations.map((operation) => operation.claim()),
+      )
+      const granted = verdicts.flatMap(({ verdict, holder, request }) =>
+        verdict === 'granted' ? [{ node: request.node, nodeUID: request.nodeUID, holder, since }] : [],
+      )
+      return { grants: [...regrants, ...granted], returns: [...returns.values()] }
+    }, signal)
+    for (const [node, slot] of this.#returns) if (returns.get(node) === slot) this.#returns.delete(node)
+    for (const { node } of regrants) this.#regrants.delete(node)
+    const changed = changedGrants(before, this.#book.grants)
+    const updates = new Set(changed.map(({ holder }) => updateOfOperation(holder)))
+    for (const operation of operations) {
+      const reason = reasonFor(operation.id, verdicts)
+      if (operation.waitingFor?.message !== reason?.message) updates.add(operation.update.metadata.name)
+      operation.waitingFor = reason
+    }
+    return { nodes: changed.map(({ node }) => node), updates: [...updates] }
+  }
+
+  /** Slots of nodes that were deleted, or replaced by another machine of the same name. */
+  #lost(): [string, Slot][] {
+    return this.#book.grants
+      .filter(({ node, nodeUID }) => this.#cluster.nodes.get(node)?.metadata.uid !== nodeUID)
+      .map((grant) => [grant.node, grant])
+  }
+
+  #view(grants: readonly Grant[]): LedgerView {
+    const { unavailable, controlPlane, policy, nodes } = this.#cluster
+    const away = new Set(unavailable)
+    const holders = new Map<string, string>()
+    for (const { node, holder } of grants) {
+      away.add(node)
+      holders.set(node, holder)
+    }
+    return {
+      paused: policy?.spec.paused === true,
+      budgets: (policy?.spec.budgets ?? []).map(
+        ({ maxUnavailable }, index): Budget => ({
+          name: `cluster${index > 0 ? ` ${index + 1}` : ''}`,
+          maxUnavailable: resolveCount(maxUnavailable, nodes.size),
+        }),
+      ),
+      away,
+      controlPlaneAway: new Set([...controlPlane].filter((name) => holders.has(name) || !this.#cluster.isReady(name))),
+      holderOf: (node) => holders.get(node),
+    }
+  }
+}
+
+function reasonFor(holder: string, verdicts: readonly Verdict[]): RunningOperation['waitingFor'] {
+  const waiting = verdicts.find((verdict) => verdict.holder === holder && verdict.verdict === 'waiting')
+  return waiting?.verdict === 'waiting' ? waiting.reason : undefined
+}
+
+function changedGrants(before: readonly Grant[], after: readonly Grant[]): readonly Grant[] {
+  const key = ({ node, nodeUID, holder }: Grant) => `${node} ${nodeUID} ${holder}`
+  const old = new Set(before.map(key))
+  const now = new Set(after.map(key))
+  return [...before.filter((grant) => !now.has(key(grant))), ...after.filter((grant) => !old.has(key(grant)))]
+}

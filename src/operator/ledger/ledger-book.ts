@@ -1,0 +1,139 @@
+// The one object every slot stands on, and the only code that writes it. Each change is a compare-and-swap, so a frozen old
+// leader cannot spend what a new one has spent: the new one wrote a higher epoch first.
+
+import { isKubeError } from '../../api/kube-error.ts'
+import {
+  type Grant,
+  type Ledger,
+  type MaintenancePolicy,
+  maintenancePolicies,
+  policyName,
+} from '../../api/maintenance-policy.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import { changeLedger, type LedgerChange, nextEpoch } from '../../core/ledger/book.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { OperatorPorts } from '../ports.ts'
+
+export class LedgerBook {
+  readonly #ports: OperatorPorts
+  readonly #cluster: Cluster
+  #epoch = 0
+  #ledger: Ledger = { epoch: 0, grants: [] }
+  #byNode = new Map<string, Grant>()
+
+  constructor(ports: OperatorPorts, cluster: Cluster) {
+    this.#ports = ports
+    this.#cluster = cluster
+  }
+
+  get epoch(): number {
+    return this.#epoch
+  }
+
+  get grants(): readonly Grant[] {
+    return this.#ledger.grants
+  }
+
+  grantOf(node: string): Grant | undefined {
+    return this.#byNode.get(node)
+  }
+
+  holderOf(node: string): string | undefined {
+    return this.#byNode.get(node)?.holder
+  }
+
+  heldBy(holder: string): number {
+    return this.#ledger.grants.reduce((sum, grant) => sum + (grant.holder === holder ? 1 : 0), 0)
+  }
+
+  /** A new leader's first write. `atLeast`: the highest epoch any agent has seen, in case the policy was deleted meanwhile. */
+  async open(atLeast: number, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const policy = await this.#fetch(signal)
+      const ledger = nextEpoch(policy.status?.ledger)
+      const opened = { ...ledger, epoch: Math.max(ledger.epoch, atLeast + 1) }
+      try {
+        this.#accept(await this.#write(policy, opened, signal))
+        this.#epoch = opened.epoch
+        return
+      } catch (error) {
+        if (!isKubeError(error, 'Conflict')) throw error
+      }
+    }
+  }
+
+  /**
+   * Books what `decide` wants on the ledger as it is now; decides again when somebody wrote meanwhile. Another leader's
+   * epoch ends this leader's term.
+   */
+  async change(decide: (ledger: Ledger) => LedgerChange, signal: AbortSignal): Promise<void> {
+    let policy = this.#cluster.policy
+    for (;;) {
+      if (policy?.status?.ledger?.epoch !== this.#epoch) policy = await this.#own(signal)
+      const ledger: Ledger = policy.status?.ledger ?? this.#ledger
+      const changed = changeLedger(ledger, decide(ledger))
+      if (changed === ledger) return this.#accept(policy)
+      try {
+        return this.#accept(await this.#write(policy, changed, signal))
+      } catch (error) {
+        if (!isKubeError(error, 'Conflict', 'NotFound')) throw error
+        policy = undefined
+      }
+    }
+  }
+
+  /** The policy as it is now, if its ledger is still ours; a deleted one is made again with what we know it held. */
+  async #own(signal: AbortSignal): Promise<MaintenancePolicy> {
+    const policy = await this.#fetch(signal)
+    const found = policy.status?.ledger
+    if (found?.epoch === this.#epoch) return policy
+    if (found && found.epoch > this.#epoch) {
+      throw new SlipwayError(
+        'NotLeader',
+        `the ledger is at epoch ${found.epoch}, ours is ${this.#epoch}: another operator leads`,
+      )
+    }
+    const renewed = { epoch: this.#epoch + 1, grants: this.#ledger.grants }
+    const written = await this.#write(policy, renewed, signal)
+    this.#epoch = renewed.epoch
+    this.#accept(written)
+    return written
+  }
+
+  async #fetch(signal: AbortSignal): Promise<MaintenancePolicy> {
+    const { api } = this.#ports
+    try {
+      return await api.get(maintenancePolicies, { name: policyName }, signal)
+    } catch (error) {
+      if (!isKubeError(error, 'NotFound')) throw error
+    }
+    try {
+      const { apiVersion, kind } = maintenancePolicies
+      return await api.create(
+        maintenancePolicies,
+        { apiVersion, kind, metadata: { name: policyName }, spec: {} },
+        signal,
+      )
+    } catch (error) {
+      if (!isKubeError(error, 'AlreadyExists')) throw error
+      return api.get(maintenancePolicies, { name: policyName }, signal)
+    }
+  }
+
+  #write(policy: MaintenancePolicy, ledger: Ledger, signal: AbortSignal): Promise<MaintenancePolicy> {
+    const { uid, resourceVersion } = policy.metadata
+    return this.#ports.api.patch(
+      maintenancePolicies,
+      { name: policyName },
+      { type: 'merge', body: { metadata: { uid, resourceVersion }, status: { ledger } } },
+      signal,
+      'status',
+    )
+  }
+
+  #accept(policy: MaintenancePolicy): void {
+    this.#cluster.policies.learn(policy)
+    this.#ledger = policy.status?.ledger ?? this.#ledger
+    this.#byNode = new Map(this.#ledger.grants.map((grant) => [grant.node, grant]))
+  }
+}

@@ -1,0 +1,133 @@
+// The writes to a node and its NodeState. Each carries what was decided on (uid and resourceVersion): if anything changed
+// since, the server refuses it and the node is looked at again. What the server answers is learned at once.
+
+import { type Node, nodes } from '../../api/kube.ts'
+import { isKubeError } from '../../api/kube-error.ts'
+import { type NodeState, nodeStates, type Order } from '../../api/node-state.ts'
+import { mergePatch } from '../../core/merge-patch.ts'
+import type { NodeAction } from '../../core/node/decide-node.ts'
+import { cordonAnnotation } from '../../core/node/node-facts.ts'
+import type { KubeApi } from '../../ports/kube-api.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import { slimNode } from '../cluster/slim-node.ts'
+
+/** The mark and the cordon in one write, so that a cordon of ours is never without it. */
+export async function cordon(
+  api: KubeApi,
+  cluster: Cluster,
+  node: Node,
+  holder: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = {
+    metadata: { ...decidedOn(node), annotations: { [cordonAnnotation]: holder } },
+    spec: { unschedulable: true },
+  }
+  const written = await api.patch(nodes, { name: node.metadata.name }, { type: 'merge', body }, signal)
+  cluster.nodes.learn(slimNode(written))
+}
+
+export async function uncordon(api: KubeApi, cluster: Cluster, node: Node, signal: AbortSignal): Promise<void> {
+  const body = {
+    metadata: { ...decidedOn(node), annotations: { [cordonAnnotation]: null } },
+    spec: { unschedulable: null },
+  }
+  const written = await api.patch(nodes, { name: node.metadata.name }, { type: 'merge', body }, signal)
+  cluster.nodes.learn(slimNode(written))
+}
+
+export async function setRollout(
+  api: KubeApi,
+  cluster: Cluster,
+  state: NodeState,
+  { rollout, completed }: Extract<NodeAction, { action: 'setRollout' }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const status = { rollout: mergePatch(state.status?.rollout, rollout), ...(completed && { completed }) }
+  await patchState(api, cluster, state, { status }, signal, 'status')
+}
+
+export async function setOrder(
+  api: KubeApi,
+  cluster: Cluster,
+  state: NodeState,
+  order: Order,
+  signal: AbortSignal,
+): Promise<void> {
+  await patchState(api, cluster, state, { spec: { order: mergePatch(state.spec.order, order) } }, signal)
+}
+
+export async function clear(api: KubeApi, cluster: Cluster, state: NodeState, signal: AbortSignal): Promise<void> {
+  const emptied = state.spec.order ? await patchState(api, cluster, state, { spec: { order: null } }, signal) : state
+  await patchState(api, cluster, emptied, { status: { rollout: null } }, signal, 'status')
+}
+
+/** A NodeState that is not tied to this very machine: of no node, or of one of the same name that is gone. */
+export function isForeign(state: NodeState, node: Node): boolean {
+  return !state.metadata.ownerReferences?.some(({ uid }) => uid === node.metadata.uid)
+}
+
+/** Makes the node's NodeState; ties one without an owner to its node; one of an earlier machine is removed first. */
+export async function adoptState(
+  api: KubeApi,
+  cluster: Cluster,
+  node: Node,
+  state: NodeState | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, uid } = node.metadata
+  const ownerReferences = [{ apiVersion: nodes.apiVersion, kind: nodes.kind, name, uid }]
+  if (state && (state.metadata.ownerReferences ?? []).length > 0) return removeState(api, cluster, state, signal)
+  if (state) {
+    await patchState(api, cluster, state, { metadata: { ownerReferences } }, signal)
+    return
+  }
+  const { apiVersion, kind } = nodeStates
+  try {
+    cluster.states.learn(
+      await api.create(nodeStates, { apiVersion, kind, metadata: { name, ownerReferences }, spec: {} }, signal),
+    )
+  } catch (error) {
+    // The watch is behind; it will show the one that is there.
+    if (!isKubeError(error, 'AlreadyExists')) throw error
+  }
+}
+
+export async function removeState(
+  api: KubeApi,
+  _cluster: Cluster,
+  state: NodeState,
+  signal: AbortSignal,
+): Promise<void> {
+  if (state.metadata.deletionTimestamp !== undefined) return
+  try {
+    await api.delete(nodeStates, { name: state.metadata.name }, { uid: state.metadata.uid }, signal)
+  } catch (error) {
+    // Collected with its Node already.
+    if (!isKubeError(error, 'NotFound', 'Conflict')) throw error
+  }
+}
+
+async function patchState(
+  api: KubeApi,
+  cluster: Cluster,
+  state: NodeState,
+  change: { readonly metadata?: object; readonly spec?: object; readonly status?: object },
+  signal: AbortSignal,
+  subResource?: 'status',
+): Promise<NodeState> {
+  const body = { ...change, metadata: { ...change.metadata, ...decidedOn(state) } }
+  const written = await api.patch(
+    nodeStates,
+    { name: state.metadata.name },
+    { type: 'merge', body },
+    signal,
+    subResource,
+  )
+  cluster.states.learn(written)
+  return written
+}
+
+function decidedOn({ metadata }: Node | NodeState): { readonly uid: string; readonly resourceVersion: string } {
+  return { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
+}

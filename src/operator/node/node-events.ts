@@ -1,0 +1,48 @@
+import { directUpdates } from '../../api/direct-update.ts'
+import type { Node, ObjectReference } from '../../api/kube.ts'
+import { nodes } from '../../api/kube.ts'
+import type { Rollout } from '../../api/node-state.ts'
+
+export interface NodeEvent {
+  readonly regarding: ObjectReference
+  readonly related: ObjectReference
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly action: string
+  readonly note: string
+}
+
+/** What `kubectl describe node` should tell: that it was taken, put back, or why it is stuck. Other phases are in NodeState. */
+export function eventOf(node: Node, before: Rollout | undefined, after: Rollout): NodeEvent | undefined {
+  const say = (type: NodeEvent['type'], reason: string, action: string, note: string): NodeEvent => ({
+    regarding: reference(nodes, node.metadata),
+    related: { apiVersion: directUpdates.apiVersion, kind: directUpdates.kind, name: after.update },
+    type,
+    reason,
+    action,
+    note: note.slice(0, 1000),
+  })
+  const isNew = before?.phase !== after.phase || before.operationID !== after.operationID
+  switch (after.phase) {
+    case 'Draining':
+      if (isNew) return say('Normal', 'NodeTaken', 'Drain', `cordoned and draining for DirectUpdate ${after.update}`)
+      if (after.reason && after.reason.code !== before?.reason?.code) {
+        return say('Warning', after.reason.code, 'Drain', after.reason.message)
+      }
+      return undefined
+    case 'Done':
+      return isNew ? say('Normal', 'NodeDone', 'Uncordon', `done for DirectUpdate ${after.update}`) : undefined
+    case 'Failed':
+    case 'RequiresAttention':
+      return isNew && after.reason ? say('Warning', after.reason.code, 'Work', after.reason.message) : undefined
+    default:
+      return undefined
+  }
+}
+
+function reference(
+  type: { apiVersion: string; kind: string },
+  { name, uid }: { name: string; uid: string },
+): ObjectReference {
+  return { apiVersion: type.apiVersion, kind: type.kind, name, uid }
+}

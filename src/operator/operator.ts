@@ -1,0 +1,85 @@
+// The operator role: campaign for the lease, lead while it is held, stop before another can hold it.
+
+import { EventRecorder } from '../kube/event-recorder.ts'
+import { fencedApi } from '../kube/fenced-api.ts'
+import { LeaderElection, type Term } from '../kube/leader-election.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { KubeApi } from '../ports/kube-api.ts'
+import type { Log } from '../ports/log.ts'
+import type { Random } from '../ports/random.ts'
+import { lead } from './leader.ts'
+import type { OperatorMetrics } from './operator-metrics.ts'
+
+export interface OperatorOptions {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics?: OperatorMetrics
+  readonly namespace: string
+  readonly leaseName: string
+  /** Unique for this process, never reused. */
+  readonly identity: string
+  /** The pod this process runs in, and its node; absent outside a cluster. */
+  readonly podName?: string
+  readonly nodeName?: string
+}
+
+/** How long a leader that moves away leaves the lease to others. */
+const standAsideMs = 30_000
+
+export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
+  const { api, clock, random, log, namespace } = options
+  const election = new LeaderElection({
+    api,
+    clock,
+    random,
+    log,
+    namespace,
+    name: options.leaseName,
+    identity: options.identity,
+  })
+  await election.run((term) => serve(term, election, options), signal)
+}
+
+async function serve(term: Term, election: LeaderElection, options: OperatorOptions): Promise<void> {
+  const { clock, random, log, namespace, identity } = options
+  const ended = new AbortController()
+  const signal = AbortSignal.any([term.signal, ended.signal])
+  const api = fencedApi(options.api, () => term.isCurrent() && !ended.signal.aborted)
+  const ports = { api, clock, random, log }
+  const events = new EventRecorder({
+    ...ports,
+    controller: 'slipway.dev/operator',
+    instance: identity,
+    namespace: 'default',
+  })
+  const stepDown = async (): Promise<void> => {
+    ended.abort()
+    await election.stepDown(standAsideMs)
+  }
+  const recording = events.run(signal)
+  try {
+    await lead(
+      {
+        ports,
+        events,
+        metrics: options.metrics,
+        namespace,
+        podName: options.podName,
+        nodeName: options.nodeName,
+        stepDown,
+        fencedOff: () => void stepDown(),
+      },
+      signal,
+    )
+  } catch (error) {
+    if (!signal.aborted) {
+      log.error('the term ended early', { error })
+      throw error
+    }
+  } finally {
+    ended.abort()
+    await recording
+  }
+}

@@ -1,0 +1,12 @@
+import type { Clock } from '../ports/clock.ts'
+import type { KubeApi } from '../ports/kube-api.ts'
+import type { Log } from '../ports/log.ts'
+import type { Random } from '../ports/random.ts'
+
+/** What every part of the operator stands on. `api` is fenced: it refuses writes once the lease could be another's. */
+export interface OperatorPorts {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}

@@ -1,0 +1,224 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type NodeTraits, sampleNode } from '../../../test/samples/cluster-objects.ts'
+import type { Node } from '../../api/kube.ts'
+import { MemberTable, type Standing } from './member-table.ts'
+
+interface Host extends NodeTraits {
+  /** Absent: not a node of this operation. */
+  readonly standing?: Standing | undefined
+}
+
+/** A table whose judge goes by what the test says of each host. */
+function tableOf(hosts: Record<string, Host>, ownNode?: string) {
+  const standings = new Map<string, Standing | undefined>()
+  const table = new MemberTable({
+    standing: ({ metadata }) => standings.get(metadata.name),
+    isOwnNode: (name) => name === ownNode,
+  })
+  const set = (name: string, host: Host | undefined): boolean => {
+    standings.set(name, host?.standing)
+    return table.refresh(name, host && nodeOf(name, host), undefined)
+  }
+  for (const [name, host] of Object.entries(hosts)) set(name, host)
+  return { table, set }
+}
+
+const nodeOf = (name: string, host: Host): Node => sampleNode(name, { controlPlane: name.startsWith('c'), ...host })
+const names = (table: MemberTable) => [...table.candidates()].map(({ node }) => node)
+const waiting: Host = { standing: 'waiting' }
+const done: Host = { standing: 'done' }
+
+describe('candidates', () => {
+  it.each<[string, Record<string, Host>, readonly string[]]>([
+    ['nobody', {}, []],
+    ['workers by name, numbers as numbers', { w10: waiting, w2: waiting, w1: waiting }, ['w1', 'w2', 'w10']],
+    ['the control plane first, and alone', { w1: waiting, c2: waiting, c1: waiting }, ['c1', 'c2']],
+    ['workers once the control plane is done', { w1: waiting, c1: done, c2: { standing: 'skipped' } }, ['w1']],
+    ['no worker while a control-plane node is under work', { c1: { standing: 'working' }, w1: waiting }, []],
+    ['no worker while one failed', { c1: { standing: 'failed' }, w1: waiting }, []],
+    ['no worker while one needs a person', { c1: { standing: 'attention' }, w1: waiting }, []],
+    ['no worker while one is not Ready', { c1: { ...waiting, ready: 'False' }, w1: waiting }, []],
+    ['nobody twice', { w1: { standing: 'working' }, w2: done, w3: { standing: 'failed' }, w4: waiting }, ['w4']],
+    ['nodes that are not Ready are waited for', { w1: { ...waiting, ready: 'False' }, w2: waiting }, ['w2']],
+    [
+      'nodes cordoned by somebody else go first',
+      { w1: waiting, w2: { ...waiting, cordoned: true }, w3: waiting },
+      ['w2', 'w1', 'w3'],
+    ],
+    ['but not before their wave', { c1: waiting, w1: { ...waiting, cordoned: true } }, ['c1']],
+    [
+      'a cordoned control-plane node goes first in its wave',
+      { c1: waiting, c2: { ...waiting, cordoned: true } },
+      ['c2', 'c1'],
+    ],
+    ['cordoned and not Ready waits', { w1: { ...waiting, cordoned: true, ready: 'False' }, w2: waiting }, ['w2']],
+    ['nodes of others are no candidates', { w1: {}, w2: waiting }, ['w2']],
+  ])('%s', (_name, hosts, expected) => {
+    expect(names(tableOf(hosts).table)).toEqual(expected)
+  })
+
+  it("the operator's own node comes last among its equals", () => {
+    expect(names(tableOf({ w1: waiting, w2: waiting, w3: waiting }, 'w1').table)).toEqual(['w2', 'w3', 'w1'])
+    expect(names(tableOf({ c1: waiting, c2: waiting, w1: waiting }, 'c1').table)).toEqual(['c2', 'c1'])
+    expect(names(tableOf({ w1: waiting }, 'w1').table)).toEqual(['w1'])
+  })
+
+  it('say which machine and which role', () => {
+    expect([...tableOf({ c1: waiting }).table.candidates()]).toEqual([
+      { node: 'c1', nodeUID: 'uid-c1', role: 'ControlPlane' },
+    ])
+  })
+
+  it('come back when they wait again', () => {
+    const { table, set } = tableOf({ w1: done, w2: waiting, w3: waiting })
+    expect(names(table)).toEqual(['w2', 'w3'])
+    set('w2', { standing: 'working' })
+    expect(names(table)).toEqual(['w3'])
+    set('w1', waiting)
+    expect(names(table)).toEqual(['w1', 'w3'])
+  })
+
+  it('follow a change of role', () => {
+    const { table, set } = tableOf({ w1: waiting, w2: waiting, w3: waiting })
+    expect(names(table)).toEqual(['w1', 'w2', 'w3'])
+    set('w2', { ...waiting, controlPlane: true })
+    expect(names(table)).toEqual(['w2'])
+    set('w2', done)
+    expect(names(table)).toEqual(['w1', 'w3'])
+  })
+
+  it('keep their turn when a node leaves, comes back, or another joins', () => {
+    const { table, set } = tableOf({ w1: waiting, w3: waiting })
+    expect(names(table)).toEqual(['w1', 'w3'])
+    set('w1', undefined)
+    expect(names(table)).toEqual(['w3'])
+    set('w2', waiting)
+    expect(names(table)).toEqual(['w2', 'w3'])
+    set('w1', waiting)
+    expect(names(table)).toEqual(['w1', 'w2', 'w3'])
+  })
+})
+
+describe('the table', () => {
+  it('tells whether a look changed anything', () => {
+    const { set } = tableOf({ w1: waiting })
+    expect(set('w1', waiting)).toBe(false)
+    expect(set('w1', { ...waiting, labels: { any: 'thing' } })).toBe(false)
+    expect(set('w1', { ...waiting, ready: 'False' })).toBe(true)
+    expect(set('w1', { ...waiting, cordoned: true })).toBe(true)
+    expect(set('w1', done)).toBe(true)
+    expect(set('w1', {})).toBe(true)
+    expect(set('w1', {})).toBe(false)
+    expect(set('w1', undefined)).toBe(false)
+  })
+
+  it('sees another machine of the same name', () => {
+    const table = new MemberTable({ standing: () => 'waiting', isOwnNode: () => false })
+    const node = sampleNode('w1')
+    table.refresh('w1', node, undefined)
+    expect(table.refresh('w1', { ...node, metadata: { ...node.metadata, uid: 'new' } }, undefined)).toBe(true)
+    expect([...table.candidates()]).toEqual([{ node: 'w1', nodeUID: 'new', role: 'Worker' }])
+  })
+
+  it('counts against the limit: in the control-plane wave its own, then workers under work or not Ready', () => {
+    const { table, set } = tableOf({
+      c1: { standing: 'working' },
+      w1: { standing: 'working' },
+      w2: { standing: 'attention' },
+      w3: { ...waiting, ready: 'False' },
+      w4: { standing: 'failed' },
+      w5: done,
+    })
+    expect(table).toMatchObject({ counted: 1, inControlPlaneWave: true, controlPlaneBroken: false, workers: 5 })
+    set('c1', { standing: 'attention' })
+    expect(table).toMatchObject({ counted: 1, inControlPlaneWave: true, controlPlaneBroken: true })
+    set('c1', { standing: 'failed' })
+    expect(table).toMatchObject({ counted: 0, inControlPlaneWave: true, controlPlaneBroken: true })
+    set('c1', done)
+    expect(table).toMatchObject({ counted: 3, inControlPlaneWave: false, controlPlaneBroken: false })
+  })
+
+  it('names a few of a standing, and of those that cannot go', () => {
+    const { table } = tableOf({
+      w1: { standing: 'failed' },
+      w2: { standing: 'failed' },
+      w3: { ...waiting, ready: 'Unknown' },
+      w4: { ...waiting, ready: 'False' },
+      w5: { ...done, ready: 'False' },
+    })
+    expect(table.some('failed', 5)).toEqual(['w1', 'w2'])
+    expect(table.some('failed', 1)).toEqual(['w1'])
+    expect(table.some('attention', 5)).toEqual([])
+    expect(table.notReady(5)).toEqual(['w3', 'w4'])
+    expect(table.notReady(1)).toEqual(['w3'])
+    expect(table.standing('w1')).toBe('failed')
+    expect(table.standing('w9')).toBeUndefined()
+  })
+})
+
+describe('over any history of changes', () => {
+  const own = 'w3'
+  const standings = ['waiting', 'working', 'attention', 'failed', 'done', 'skipped'] as const
+  const host = fc.record({
+    standing: fc.oneof(
+      { weight: 4, arbitrary: fc.constant('waiting' as const) },
+      { weight: 4, arbitrary: fc.constantFrom(...standings) },
+      { weight: 1, arbitrary: fc.constant(undefined) },
+    ),
+    ready: fc.constantFrom('True' as const, 'True' as const, 'False' as const),
+    cordoned: fc.constantFrom(false, false, true),
+    controlPlane: fc.constantFrom(false, false, false, true),
+  })
+  const change = fc.tuple(
+    fc.constantFrom('w1', 'w2', 'w3', 'w4', 'w10', 'm1'),
+    fc.oneof({ weight: 6, arbitrary: host }, { weight: 1, arbitrary: fc.constant(undefined) }),
+    fc.boolean(),
+  )
+
+  it('it is as if counted anew', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
+        const hosts = new Map<string, Host>()
+        const { table, set } = tableOf({}, own)
+        for (const [name, to, look] of changes) {
+          set(name, to)
+          if (to?.standing) hosts.set(name, to)
+          else hosts.delete(name)
+          if (look) expectAnew(table, hosts)
+        }
+        expectAnew(table, hosts)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  function expectAnew(table: MemberTable, hosts: ReadonlyMap<string, Host>): void {
+    const all = [...hosts].map(([name, member]) => ({ name, ...member }))
+    for (const standing of standings) {
+      expect(table.counts[standing]).toBe(all.filter((member) => member.standing === standing).length)
+    }
+    const open = all.filter(
+      ({ controlPlane, standing }) => controlPlane && standing !== 'done' && standing !== 'skipped',
+    )
+    const wave = open.length > 0
+    expect(table.inControlPlaneWave).toBe(wave)
+    expect(table.workers).toBe(all.filter(({ controlPlane }) => !controlPlane).length)
+    const busy = all.filter(({ standing }) => standing === 'working' || standing === 'attention')
+    const down = all.filter(({ ready, controlPlane }) => ready !== 'True' && !controlPlane)
+    expect(table.counted).toBe(
+      wave
+        ? busy.filter(({ controlPlane }) => controlPlane).length
+        : new Set([...busy.filter(({ controlPlane }) => !controlPlane), ...down]).size,
+    )
+    const ready = all
+      .filter((member) => member.standing === 'waiting' && member.ready === 'True' && member.controlPlane === wave)
+      .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
+    const free = ready.filter(({ cordoned }) => cordoned)
+    const rest = ready.filter(({ cordoned }) => !cordoned)
+    const inTurn = [...rest.filter(({ name }) => name !== own), ...rest.filter(({ name }) => name === own)]
+    const found = names(table)
+    expect(found.slice(0, free.length).sort()).toEqual(free.map(({ name }) => name).sort())
+    expect(found.slice(free.length)).toEqual(inTurn.map(({ name }) => name))
+  }
+})

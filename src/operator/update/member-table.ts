@@ -1,0 +1,189 @@
+// The nodes of one running operation and where each stands, kept up to date change by change. Candidates come out in the
+// order of the waves: control plane first; then workers, those already away at the front, the operator's own node last.
+
+import type { Node } from '../../api/kube.ts'
+import type { NodeState } from '../../api/node-state.ts'
+import type { Request } from '../../core/ledger/grants.ts'
+import { isReady, isUnavailable, type Role, roleOf } from '../../core/node/node-facts.ts'
+import type { Counts } from '../../core/update/progress.ts'
+
+export type Standing = 'waiting' | 'working' | 'attention' | 'failed' | 'done' | 'skipped'
+
+interface Member {
+  readonly name: string
+  readonly uid: string
+  readonly role: Role
+  readonly ready: boolean
+  /** Ready but cordoned by somebody else: working on it takes nothing more away. */
+  readonly free: boolean
+  readonly standing: Standing
+}
+
+export interface Judge {
+  /** Undefined: not a node of this operation. */
+  standing(node: Node, state: NodeState | undefined): Standing | undefined
+  /** Whether the operator itself runs there. */
+  isOwnNode(name: string): boolean
+}
+
+export class MemberTable {
+  readonly #judge: Judge
+  readonly #members = new Map<string, Member>()
+  /** Names by wave and name; entries that left or do not wait any more are passed over. */
+  #order: string[] = []
+  #position = new Map<string, number>()
+  #sorted = false
+  #cursor = 0
+  readonly #counts: Record<Standing, number> = { waiting: 0, working: 0, attention: 0, failed: 0, done: 0, skipped: 0 }
+  readonly #workers = { total: 0, open: 0, counted: 0 }
+  readonly #controlPlane = { open: 0, working: 0, broken: 0 }
+  readonly #free = new Set<string>()
+
+  constructor(judge: Judge) {
+    this.#judge = judge
+  }
+
+  get counts(): Counts {
+    return this.#counts
+  }
+
+  /** Selected workers, for percentages. */
+  get workers(): number {
+    return this.#workers.total
+  }
+
+  /** A control-plane node failed or needs a person. */
+  get controlPlaneBroken(): boolean {
+    return this.#controlPlane.broken > 0
+  }
+
+  /** What counts against the operation's own limit in the present wave. */
+  get counted(): number {
+    return this.#controlPlane.open > 0 ? this.#controlPlane.working : this.#workers.counted
+  }
+
+  get inControlPlaneWave(): boolean {
+    return this.#controlPlane.open > 0
+  }
+
+  standing(name: string): Standing | undefined {
+    return this.#members.get(name)?.standing
+  }
+
+  /** Looks at one node again; true when something changed. */
+  refresh(name: string, node: Node | undefined, state: NodeState | undefined): boolean {
+    const before = this.#members.get(name)
+    const standing = node && this.#judge.standing(node, state)
+    if (!node || standing === undefined) {
+      if (!before) return false
+      this.#tally(before, -1)
+      this.#members.delete(name)
+      return true
+    }
+    const ready = isReady(node)
+    const after: Member = {
+      name,
+      uid: node.metadata.uid,
+      role: roleOf(node),
+      ready,
+      free: ready && isUnavailable(node),
+      standing,
+    }
+    if (before && same(before, after)) return false
+    if (before) this.#tally(before, -1)
+    if (before?.role !== after.role) this.#sorted = false
+    this.#members.set(name, after)
+    this.#tally(after, 1)
+    const position = this.#position.get(name)
+    if (standing === 'waiting' && position !== undefined && position < this.#cursor) this.#cursor = position
+    return true
+  }
+
+  /** The nodes that may go next, in turn; nodes that are not Ready are waited for, not worked on. */
+  *candidates(): Generator<Request> {
+    this.#sort()
+    const wave: Role = this.inControlPlaneWave ? 'ControlPlane' : 'Worker'
+    for (const name of this.#free) {
+      const member = this.#members.get(name)
+      if (member?.standing === 'waiting' && member.role === wave) yield requestOf(member)
+    }
+    const last: Member[] = []
+    let leading = true
+    for (let index = this.#cursor; index < this.#order.length; index++) {
+      const member = this.#members.get(this.#order[index] ?? '')
+      if (member?.standing !== 'waiting') {
+        if (leading) this.#cursor = index + 1
+        continue
+      }
+      leading = false
+      if (member.role !== wave) break
+      if (!member.ready || member.free) continue
+      if (this.#judge.isOwnNode(member.name)) last.push(member)
+      else yield requestOf(member)
+    }
+    for (const member of last) yield requestOf(member)
+  }
+
+  /** Waiting nodes that cannot go because they are not Ready, a few of them. */
+  notReady(limit: number): readonly string[] {
+    const names: string[] = []
+    if (this.#counts.waiting === 0) return names
+    for (const { name, ready, standing } of this.#members.values()) {
+      if (standing === 'waiting' && !ready) names.push(name)
+      if (names.length >= limit) break
+    }
+    return names
+  }
+
+  /** Names of a standing, a few of them, in no special order. */
+  some(standing: Standing, limit: number): readonly string[] {
+    const names: string[] = []
+    if (this.#counts[standing] === 0) return names
+    for (const member of this.#members.values()) {
+      if (names.length >= limit) break
+      if (member.standing === standing) names.push(member.name)
+    }
+    return names
+  }
+
+  #tally(member: Member, by: 1 | -1): void {
+    const { standing, role, ready } = member
+    this.#counts[standing] += by
+    const open = standing !== 'done' && standing !== 'skipped'
+    const working = standing === 'working' || standing === 'attention'
+    if (role === 'ControlPlane') {
+      if (open) this.#controlPlane.open += by
+      if (working) this.#controlPlane.working += by
+      if (standing === 'failed' || standing === 'attention') this.#controlPlane.broken += by
+    } else {
+      this.#workers.total += by
+      if (open) this.#workers.open += by
+      if (working || !ready) this.#workers.counted += by
+    }
+    if (member.free && standing === 'waiting') {
+      if (by > 0) this.#free.add(member.name)
+      else this.#free.delete(member.name)
+    }
+  }
+
+  #sort(): void {
+    if (this.#sorted) return
+    this.#order = [...this.#members.values()].sort(byTurn).map(({ name }) => name)
+    this.#position = new Map(this.#order.map((name, index) => [name, index]))
+    this.#cursor = 0
+    this.#sorted = true
+  }
+}
+
+function requestOf({ name, uid, role }: Member): Request {
+  return { node: name, nodeUID: uid, role }
+}
+
+function byTurn(a: Member, b: Member): number {
+  if (a.role !== b.role) return a.role === 'ControlPlane' ? -1 : 1
+  return a.name.localeCompare(b.name, 'en', { numeric: true })
+}
+
+function same(a: Member, b: Member): boolean {
+  return a.uid === b.uid && a.role === b.role && a.ready === b.ready && a.free === b.free && a.standing === b.standing
+}

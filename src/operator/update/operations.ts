@@ -1,0 +1,82 @@
+// The operations the leader knows. Whether one is still wanted is read off its DirectUpdate each time, never remembered:
+// a leader that has just started must not take an operation for gone because it has not looked at it yet.
+
+import type { DirectUpdate } from '../../api/direct-update.ts'
+import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import { type Operation, operationID, operationOf, updateOfOperation } from '../../core/update/operation.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { RunningOperation } from './running-operation.ts'
+
+interface Known {
+  readonly update: DirectUpdate
+  readonly policy: MaintenancePolicy | undefined
+  readonly operation: Operation
+}
+
+export class Operations {
+  readonly #cluster: Cluster
+  readonly #namespace: string
+  readonly #running = new Map<string, RunningOperation>()
+  /** Updates whose plan was refused, and that a change in the cluster may make possible. */
+  readonly #awaiting = new Set<string>()
+  readonly #known = new Map<string, Known>()
+
+  constructor(cluster: Cluster, namespace: string) {
+    this.#cluster = cluster
+    this.#namespace = namespace
+  }
+
+  get(update: string): RunningOperation | undefined {
+    return this.#running.get(update)
+  }
+
+  /** By age: the oldest asks first. */
+  running(): readonly RunningOperation[] {
+    if (this.#running.size < 2) return [...this.#running.values()]
+    return [...this.#running.values()].sort(
+      (a, b) => a.startedAt.getTime() - b.startedAt.getTime() || (a.id < b.id ? -1 : 1),
+    )
+  }
+
+  get awaiting(): ReadonlySet<string> {
+    return this.#awaiting
+  }
+
+  add(operation: RunningOperation): void {
+    const { name } = operation.update.metadata
+    this.#running.set(name, operation)
+    this.#awaiting.delete(name)
+  }
+
+  /** It takes no more nodes. `waits`: a change in the cluster may start it again. */
+  remove(update: string, waits: boolean): void {
+    this.#running.delete(update)
+    if (waits) this.#awaiting.add(update)
+    else this.#awaiting.delete(update)
+    if (!this.#cluster.updates.get(update)) this.#known.delete(update)
+  }
+
+  /** The operation of that id, if it still is what its update wants. */
+  operation(id: string): Operation | undefined {
+    const update = this.#cluster.updates.get(updateOfOperation(id))
+    if (!update || update.metadata.deletionTimestamp !== undefined) return undefined
+    const operation = this.of(update)
+    return operation.id === id ? operation : undefined
+  }
+
+  of(update: DirectUpdate): Operation {
+    const { policy } = this.#cluster
+    const { name } = update.metadata
+    const known = this.#known.get(name)
+    if (known?.update === update && known.policy === policy) return known.operation
+    const operation =
+      known &&
+      known.policy?.spec === policy?.spec &&
+      known.update.spec === update.spec &&
+      known.operation.id === operationID(update)
+        ? known.operation
+        : operationOf(update, policy, this.#namespace)
+    this.#known.set(name, { update, policy, operation })
+    return operation
+  }
+}

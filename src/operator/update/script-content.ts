@@ -1,0 +1,66 @@
+// A script travels as an immutable ConfigMap named by its content, owned by the updates that use it: the user's own
+// ConfigMap may change or go, the order stays what it was.
+
+import { createHash } from 'node:crypto'
+import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
+import { type ConfigMap, configMaps, type OwnerReference } from '../../api/kube.ts'
+import { isKubeError } from '../../api/kube-error.ts'
+import { contentName } from '../../core/update/operation.ts'
+import type { KubeApi } from '../../ports/kube-api.ts'
+
+export interface ScriptContent {
+  readonly text: string
+  readonly sha256: string
+}
+
+/** The script as the user's ConfigMap has it now; undefined where it is missing. */
+export async function readScript(
+  api: KubeApi,
+  namespace: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<ScriptContent | undefined> {
+  try {
+    const map = await api.get(configMaps, { namespace, name }, signal)
+    const text = map.data?.script
+    return text === undefined ? undefined : { text, sha256: createHash('sha256').update(text).digest('hex') }
+  } catch (error) {
+    if (isKubeError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+export async function publishScript(
+  api: KubeApi,
+  namespace: string,
+  update: DirectUpdate,
+  script: ScriptContent,
+  signal: AbortSignal,
+): Promise<void> {
+  const name = contentName(script.sha256)
+  const { apiVersion, kind } = directUpdates
+  const owner: OwnerReference = { apiVersion, kind, name: update.metadata.name, uid: update.metadata.uid }
+  try {
+    await api.create(
+      configMaps,
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, namespace, ownerReferences: [owner] },
+        immutable: true,
+        data: { script: script.text },
+      },
+      signal,
+    )
+  } catch (error) {
+    if (!isKubeError(error, 'AlreadyExists')) throw error
+    await addOwner(api, await api.get(configMaps, { namespace, name }, signal), owner, signal)
+  }
+}
+
+async function addOwner(api: KubeApi, map: ConfigMap, owner: OwnerReference, signal: AbortSignal): Promise<void> {
+  const { name, namespace = '', uid, resourceVersion, ownerReferences = [] } = map.metadata
+  if (ownerReferences.some((known) => known.uid === owner.uid)) return
+  const body = { metadata: { uid, resourceVersion, ownerReferences: [...ownerReferences, owner] } }
+  await api.patch(configMaps, { name, namespace }, { type: 'merge', body }, signal)
+}

@@ -1,0 +1,215 @@
+// One DirectUpdate: plan it, let it take nodes, tell how it stands, and put everything back when it is deleted.
+
+import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
+import { isKubeError } from '../../api/kube-error.ts'
+import type { Reason } from '../../api/reason.ts'
+import { equalJson, mergePatch } from '../../core/merge-patch.ts'
+import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
+import { finalizer, type Operation, updateOfOperation } from '../../core/update/operation.ts'
+import type { Reconcile } from '../../kube/controller.ts'
+import type { EventRecorder } from '../../kube/event-recorder.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { LedgerBook } from '../ledger/ledger-book.ts'
+import type { OperatorPorts } from '../ports.ts'
+import type { Operations } from './operations.ts'
+import { RunningOperation } from './running-operation.ts'
+import { publishScript, readScript } from './script-content.ts'
+import { plannedStatus, refusedStatus, runningStatus } from './update-status.ts'
+
+export interface UpdateControllerOptions {
+  readonly ports: OperatorPorts
+  readonly cluster: Cluster
+  readonly book: LedgerBook
+  readonly operations: Operations
+  readonly events: EventRecorder
+  readonly namespace: string
+  readonly serverVersion: string
+  readonly ownNode: string | undefined
+  readonly wakeNode: (node: string) => void
+  readonly wakeGrants: () => void
+}
+
+/** Status for the eye is written at most this often, unless the phase changes. */
+const statusEveryMs = 1_000
+/** A refusal that nothing we watch would lift (a ConfigMap that is missing) is looked at again after this. */
+const replanMs = 15_000
+
+export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile {
+  const { ports, cluster, book, operations } = options
+  const writtenAtMs = new Map<string, number>()
+
+  return async (name, signal) => {
+    const update = cluster.updates.get(name)
+    if (!update) {
+      operations.remove(name, false)
+      writtenAtMs.delete(name)
+      wakeHeld(name)
+      return undefined
+    }
+    if (update.metadata.deletionTimestamp !== undefined) return remove(update, signal)
+    const operation = operations.of(update)
+    const { id } = operation
+    const running = operations.get(name)
+    if (running?.id === id) {
+      if (running.adopt(update, operation)) options.wakeGrants()
+      return report(running, signal)
+    }
+    if (isOver(update, id)) {
+      operations.remove(name, false)
+      return undefined
+    }
+    return start(update, operation, signal)
+  }
+
+  async function start(update: DirectUpdate, operation: Operation, signal: AbortSignal) {
+    const { id } = operation
+    const resumed = update.status?.operationID === id && isPlanned(update)
+    const { script } = update.spec
+    const [content] = await Promise.all([
+      script && !resumed ? readScript(ports.api, options.namespace, script.configMap, signal) : undefined,
+      ensureFinalizer(update, signal),
+    ])
+    const plan: Plan = resumed
+      ? { verdict: 'planned', total: 0 }
+      : planUpdate({
+          spec: update.spec,
+          nodes: [...cluster.nodes.values()],
+          stateOf: (node) => cluster.states.get(node),
+          serverVersion: options.serverVersion,
+          scriptSha256: content?.sha256,
+        })
+    if (plan.verdict === 'refused') return refuse(update.metadata.name, id, plan.reason, plan.lasting, signal)
+    if (content) await publishScript(ports.api, options.namespace, update, content, signal)
+    const startedAt = resumed && update.status?.startedAt ? new Date(update.status.startedAt) : ports.clock.now()
+    const running = new RunningOperation({
+      cluster,
+      slots: book,
+      serverVersion: options.serverVersion,
+      update,
+      operation,
+      startedAt,
+      ownNode: options.ownNode,
+    })
+    operations.add(running)
+    wakeHeld(update.metadata.name)
+    options.wakeGrants()
+    if (!resumed) {
+      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan.path, now), signal)
+      say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
+    }
+    return report(running, signal)
+  }
+
+  async function refuse(name: string, id: string, reason: Reason, lasting: boolean, signal: AbortSignal) {
+    const update = cluster.updates.get(name)
+    if (!update) return undefined
+    const before = update.status?.conditions?.find(({ type }) => type === 'Planned')
+    if (before?.reason !== reason.code || update.status?.operationID !== id)
+      say(update, 'Warning', reason.code, 'Plan', reason.message)
+    await writeStatus(name, (now, latest) => refusedStatus(latest, id, reason, lasting, now), signal)
+    operations.remove(name, !lasting)
+    return lasting ? undefined : { afterMs: replanMs }
+  }
+
+  async function report(running: RunningOperation, signal: AbortSignal) {
+    const name = running.update.metadata.name
+    const update = cluster.updates.get(name)
+    if (!update) return undefined
+    const now = ports.clock.now()
+    const next = runningStatus(update, running, (node) => cluster.states.get(node), now)
+    const changedPhase = next.phase !== update.status?.phase
+    const dueMs = (writtenAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + statusEveryMs - ports.clock.monotonicMs()
+    if (!changedPhase && equalJson(next, update.status)) return undefined
+    if (!changedPhase && dueMs > 0) return { afterMs: dueMs }
+    writtenAtMs.set(name, ports.clock.monotonicMs())
+    await writeStatus(
+      name,
+      (at, latest) => runningStatus(latest, running, (node) => cluster.states.get(node), at),
+      signal,
+    )
+    if (changedPhase) noteEnd(update, next)
+    if (next.phase === 'Succeeded' || next.phase === 'Failed') operations.remove(name, false)
+    return undefined
+  }
+
+  function noteEnd(update: DirectUpdate, { phase, progress }: DirectUpdateStatus): void {
+    ports.log.info('update phase changed', { update: update.metadata.name, phase, progress })
+    if (phase === 'Succeeded') say(update, 'Normal', 'Succeeded', 'Finish', `all ${progress} nodes are done`)
+    if (phase === 'Failed') say(update, 'Warning', 'NodesFailed', 'Finish', `nodes failed; ${progress} done`)
+    if (phase === 'RequiresAttention')
+      say(update, 'Warning', 'RequiresAttention', 'Work', `a node needs a person; ${progress} done`)
+  }
+
+  /** The finalizer: every node this update holds is put back before it goes. */
+  async function remove(update: DirectUpdate, signal: AbortSignal) {
+    const { name, finalizers = [] } = update.metadata
+    operations.remove(name, false)
+    if (!finalizers.includes(finalizer)) return undefined
+    if (wakeHeld(name) > 0) return undefined
+    const kept = finalizers.filter((entry) => entry !== finalizer)
+    await patch(update, { metadata: { finalizers: kept.length > 0 ? kept : null } }, signal)
+    return undefined
+  }
+
+  /** Nodes with a slot of this update look again at what is to become of them. */
+  function wakeHeld(name: string): number {
+    const held = book.grants.filter(({ holder }) => updateOfOperation(holder) === name)
+    for (const { node } of held) options.wakeNode(node)
+    return held.length
+  }
+
+  async function ensureFinalizer(update: DirectUpdate, signal: AbortSignal): Promise<void> {
+    const { finalizers = [] } = update.metadata
+    if (finalizers.includes(finalizer)) return
+    await patch(update, { metadata: { finalizers: [...finalizers, finalizer] } }, signal)
+  }
+
+  async function writeStatus(
+    name: string,
+    compute: (now: Date, latest: DirectUpdate) => DirectUpdateStatus,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const latest = cluster.updates.get(name)
+    if (!latest) return
+    const change = mergePatch(latest.status ?? {}, compute(ports.clock.now(), latest))
+    if (change !== undefined) await patch(latest, { status: change }, signal, 'status')
+  }
+
+  async function patch(
+    { metadata }: DirectUpdate,
+    change: { readonly metadata?: object; readonly status?: unknown },
+    signal: AbortSignal,
+    subResource?: 'status',
+  ): Promise<void> {
+    const { name, uid, resourceVersion } = metadata
+    const body = { ...change, metadata: { ...change.metadata, uid, resourceVersion } }
+    try {
+      cluster.updates.learn(
+        await ports.api.patch(directUpdates, { name }, { type: 'merge', body }, signal, subResource),
+      )
+    } catch (error) {
+      // Deleted meanwhile: the watch will say so.
+      if (!isKubeError(error, 'NotFound')) throw error
+    }
+  }
+
+  function say(
+    { metadata }: DirectUpdate,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    action: string,
+    note: string,
+  ): void {
+    const { apiVersion, kind } = directUpdates
+    const regarding = { apiVersion, kind, name: metadata.name, uid: metadata.uid }
+    options.events.record({ regarding, type, reason, action, note: note.slice(0, 1000) })
+  }
+}
+
+function isPlanned({ status }: DirectUpdate): boolean {
+  return status?.conditions?.some(({ type, status: holds }) => type === 'Planned' && holds === 'True') ?? false
+}
+
+function isOver({ status }: DirectUpdate, id: string): boolean {
+  return status?.operationID === id && (status.phase === 'Succeeded' || status.phase === 'Failed')
+}

@@ -1,0 +1,88 @@
+import { type DaemonSet, daemonSets as daemonSetType, type Node, nodes as nodeType, type Pod } from '../../api/kube.ts'
+import { type ActorContext, hasEnded, isReady, ownedBy } from './actor.ts'
+import { keyOf } from './following.ts'
+import { KeyedWork } from './keyed-work.ts'
+import { allDone, OwnedPods } from './owned-pods.ts'
+import { daemonTolerations, toleratesAll } from './tolerations.ts'
+
+/** One pod on every node that fits, cordoned or not. */
+export function startDaemonSets(context: ActorContext): void {
+  const daemonSets = context.following(daemonSetType)
+  const nodes = context.following(nodeType)
+  const work = new KeyedWork({ ...context, delayMs: 20, work: reconcile, failed: context.failed })
+  const pods = new OwnedPods(context, daemonSetType.kind, (key) => work.mark(key))
+  daemonSets.subscribe((after) => after && work.mark(keyOf(after)))
+  nodes.subscribe((after, before) => {
+    if (after !== undefined && before !== undefined && !fitChanged(after, before)) return
+    for (const daemonSet of daemonSets.values()) work.mark(keyOf(daemonSet))
+  })
+
+  async function reconcile(key: string): Promise<void> {
+    const daemonSet = daemonSets.get(key)
+    if (daemonSet === undefined || daemonSet.metadata.deletionTimestamp !== undefined) return
+    const { template } = daemonSet.spec
+    const tolerations = [...(template.spec.tolerations ?? []), ...daemonTolerations]
+    const missing = new Set<string>()
+    for (const node of nodes.values()) if (fits(daemonSet, node, tolerations)) missing.add(node.metadata.name)
+    const wanted = missing.size
+    const surplus: Pod[] = []
+    let ready = 0
+    for (const pod of pods.of(daemonSet.metadata.uid)) {
+      const place = pod.spec.nodeName ?? ''
+      const keep = missing.has(place) && !hasEnded(pod)
+      if (pods.isLeaving(pod)) missing.delete(place)
+      else if (keep) {
+        missing.delete(place)
+        if (isReady(pod)) ready++
+      } else surplus.push(pod)
+    }
+    const { name, namespace } = daemonSet.metadata
+    const metadata = {
+      generateName: `${name}-`,
+      ...(namespace === undefined ? {} : { namespace }),
+      ownerReferences: ownedBy(daemonSet, daemonSetType),
+    }
+    await allDone([
+      ...[...missing].map((nodeName) => pods.create(metadata, template, { nodeName, tolerations })),
+      ...surplus.map((pod) => pods.delete(pod)),
+    ])
+    await report(daemonSet, wanted, wanted - missing.size, ready)
+  }
+
+  async function report(daemonSet: DaemonSet, desired: number, current: number, ready: number): Promise<void> {
+    const { name, namespace, generation } = daemonSet.metadata
+    const status = {
+      currentNumberScheduled: current,
+      desiredNumberScheduled: desired,
+      numberMisscheduled: 0,
+      numberReady: ready,
+      observedGeneration: generation ?? 0,
+    }
+    const known = daemonSet.status
+    if (
+      known?.currentNumberScheduled === current &&
+      known.desiredNumberScheduled === desired &&
+      known.numberReady === ready &&
+      known.observedGeneration === status.observedGeneration
+    ) {
+      return
+    }
+    const ref = namespace === undefined ? { name } : { name, namespace }
+    const patch = { type: 'merge', body: { status } } as const
+    daemonSets.learn(await context.api.patch(daemonSetType, ref, patch, context.signal, 'status'))
+  }
+}
+
+function fits(daemonSet: DaemonSet, node: Node, tolerations: Pod['spec']['tolerations']): boolean {
+  const { nodeSelector } = daemonSet.spec.template.spec
+  for (const key in nodeSelector) if (node.metadata.labels?.[key] !== nodeSelector[key]) return false
+  return toleratesAll(tolerations, node.spec.taints)
+}
+
+function fitChanged(after: Node, before: Node): boolean {
+  return (
+    after.metadata.uid !== before.metadata.uid ||
+    JSON.stringify(after.spec.taints) !== JSON.stringify(before.spec.taints) ||
+    JSON.stringify(after.metadata.labels) !== JSON.stringify(before.metadata.labels)
+  )
+}

@@ -1,0 +1,189 @@
+import {
+  podDisruptionBudgets as budgetType,
+  deployments as deploymentType,
+  type Pod,
+  type PodDisruptionBudget,
+  pods as podType,
+  replicaSets as replicaSetType,
+  statefulSets as statefulSetType,
+} from '../../api/kube.ts'
+import { matchesSelector } from '../server/selectors.ts'
+import { type ActorContext, controllerOf, hasEnded, isReady } from './actor.ts'
+import { BudgetIndex } from './budget-index.ts'
+import { keyOf } from './following.ts'
+import { KeyedWork } from './keyed-work.ts'
+
+/** An eviction that did not become a deletion by then is forgotten. */
+const disruptedForMs = 120_000
+
+/** Keeps the status of each PodDisruptionBudget true. */
+export function startDisruption(context: ActorContext): void {
+  const { api, clock, signal } = context
+  const budgets = context.following(budgetType)
+  const pods = context.following(podType)
+  const replicaSets = context.following(replicaSetType)
+  const deployments = context.following(deploymentType)
+  const statefulSets = context.following(statefulSetType)
+  const covered = new Map<string, Set<string>>()
+  const index = new BudgetIndex()
+  const podsInNamespace = new Map<string, Map<string, Pod>>()
+  const work = new KeyedWork({ ...context, delayMs: 10, work: reconcile, failed: context.failed })
+
+  budgets.subscribe((after, before) => {
+    const budget = after ?? before
+    if (budget === undefined) return
+    const key = keyOf(budget)
+    const namespace = budget.metadata.namespace ?? ''
+    if (before !== undefined) index.remove(before)
+    if (after === undefined) {
+      covered.delete(key)
+      return
+    }
+    index.add(after)
+    if (before?.metadata.generation !== after.metadata.generation || !covered.has(key)) {
+      const members = new Set<string>()
+      for (const [podKey, pod] of podsInNamespace.get(namespace) ?? []) {
+        if (matchesSelector(after.spec.selector, pod.metadata.labels)) members.add(podKey)
+      }
+      covered.set(key, members)
+    }
+    work.mark(key)
+  })
+  pods.subscribe((after, before) => {
+    const pod = after ?? before
+    if (pod === undefined) return
+    const namespace = pod.metadata.namespace ?? ''
+    const podKey = keyOf(pod)
+    const neighbours = podsInNamespace.get(namespace) ?? new Map<string, Pod>()
+    podsInNamespace.set(namespace, neighbours)
+    if (after === undefined) neighbours.delete(podKey)
+    else neighbours.set(podKey, after)
+    if (after !== undefined && before !== undefined && !matters(after, before)) return
+    for (const labels of new Set([before?.metadata.labels, after?.metadata.labels])) {
+      for (const key of index.candidates(namespace, labels)) {
+        const members = covered.get(key)
+        const selector = budgets.get(key)?.spec.selector
+        const belongs = after !== undefined && matchesSelector(selector, after.metadata.labels)
+        if (!belongs && members?.has(podKey) !== true) continue
+        if (belongs) members?.add(podKey)
+        else members?.delete(podKey)
+        work.mark(key)
+      }
+    }
+  })
+  for (const scaled of [deployments, replicaSets, statefulSets]) {
+    scaled.subscribe((after, before) => {
+      if (after?.spec.replicas === before?.spec.replicas) return
+      const namespace = (after ?? before)?.metadata.namespace ?? ''
+      for (const key of index.inNamespace(namespace)) work.mark(key)
+    })
+  }
+
+  async function reconcile(key: string): Promise<void> {
+    const budget = budgets.get(key)
+    if (budget === undefined) return
+    const members = [...(covered.get(key) ?? [])]
+      .flatMap((podKey) => pods.get(podKey) ?? [])
+      .filter((pod) => !hasEnded(pod))
+    const nowMs = clock.now().getTime()
+    const disruptedPods = stillDisrupted(budget, members, nowMs)
+    const healthy = members.filter((pod) => {
+      return (
+        pod.metadata.deletionTimestamp === undefined && isReady(pod) && disruptedPods[pod.metadata.name] === undefined
+      )
+    })
+    const expectedPods = expected(budget, members)
+    const desiredHealthy = desired(budget, expectedPods)
+    const allowed = expectedPods > 0 ? Math.max(0, healthy.length - desiredHealthy) : 0
+    const status = {
+      observedGeneration: budget.metadata.generation ?? 0,
+      disruptionsAllowed: allowed,
+      currentHealthy: healthy.length,
+      desiredHealthy,
+      expectedPods,
+    }
+    if (Object.keys(disruptedPods).length > 0) clock.after(disruptedForMs, () => work.mark(key))
+    if (isReported(budget, status, disruptedPods)) return
+    const removed = Object.keys(budget.status?.disruptedPods ?? {}).filter((name) => disruptedPods[name] === undefined)
+    const body = {
+      metadata: { resourceVersion: budget.metadata.resourceVersion },
+      status: { ...status, disruptedPods: Object.fromEntries(removed.map((name) => [name, null])) },
+    }
+    const { name, namespace = '' } = budget.metadata
+    budgets.learn(await api.patch(budgetType, { name, namespace }, { type: 'merge', body }, signal, 'status'))
+  }
+
+  /** A number of healthy pods is of the pods that are there; anything else is of what their controllers ask for. */
+  function expected(budget: PodDisruptionBudget, members: readonly Pod[]): number {
+    const { minAvailable, maxUnavailable } = budget.spec
+    if (maxUnavailable === undefined && typeof minAvailable !== 'string') return members.length
+    const scales = new Map<string, number>()
+    for (const pod of members) {
+      const owner = controllerOf(pod)
+      if (owner === undefined) continue
+      const { uid, replicas } = scaleOf(`${pod.metadata.namespace}/${owner.name}`, owner.kind)
+      if (uid !== undefined) scales.set(uid, replicas)
+    }
+    return [...scales.values()].reduce((total, replicas) => total + replicas, 0)
+  }
+
+  function scaleOf(key: string, kind: string): { readonly uid: string | undefined; readonly replicas: number } {
+    const set = kind === 'StatefulSet' ? statefulSets.get(key) : replicaSets.get(key)
+    const parent = set === undefined ? undefined : controllerOf(set)
+    const deployment = parent === undefined ? undefined : deployments.get(`${set?.metadata.namespace}/${parent.name}`)
+    const scaled = deployment ?? set
+    return { uid: scaled?.metadata.uid, replicas: scaled?.spec.replicas ?? 1 }
+  }
+}
+
+function desired(budget: PodDisruptionBudget, expectedPods: number): number {
+  const { minAvailable, maxUnavailable } = budget.spec
+  if (maxUnavailable !== undefined) return Math.max(0, expectedPods - scaled(maxUnavailable, expectedPods))
+  return minAvailable === undefined ? expectedPods : scaled(minAvailable, expectedPods)
+}
+
+/** Percentages are rounded up, as the disruption controller does. */
+function scaled(value: number | string, total: number): number {
+  return typeof value === 'number' ? value : Math.ceil((Number.parseInt(value, 10) * total) / 100)
+}
+
+function stillDisrupted(
+  budget: PodDisruptionBudget,
+  members: readonly Pod[],
+  nowMs: number,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(budget.status?.disruptedPods ?? {})
+  if (entries.length === 0) return {}
+  const present = new Set(
+    members.filter((pod) => pod.metadata.deletionTimestamp === undefined).map((pod) => pod.metadata.name),
+  )
+  return Object.fromEntries(
+    entries.filter(([name, since]) => present.has(name) && nowMs - Date.parse(since) < disruptedForMs),
+  )
+}
+
+function isReported(
+  budget: PodDisruptionBudget,
+  status: Omit<NonNullable<PodDisruptionBudget['status']>, 'disruptedPods' | 'conditions'>,
+  disruptedPods: Readonly<Record<string, string>>,
+): boolean {
+  const known = budget.status
+  return (
+    known !== undefined &&
+    known.observedGeneration === status.observedGeneration &&
+    known.disruptionsAllowed === status.disruptionsAllowed &&
+    known.currentHealthy === status.currentHealthy &&
+    known.desiredHealthy === status.desiredHealthy &&
+    known.expectedPods === status.expectedPods &&
+    Object.keys(known.disruptedPods ?? {}).length === Object.keys(disruptedPods).length
+  )
+}
+
+function matters(after: Pod, before: Pod): boolean {
+  return (
+    isReady(after) !== isReady(before) ||
+    after.status?.phase !== before.status?.phase ||
+    after.metadata.deletionTimestamp !== before.metadata.deletionTimestamp ||
+    after.metadata.labels !== before.metadata.labels
+  )
+}

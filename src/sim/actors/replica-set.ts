@@ -1,0 +1,75 @@
+import { type Pod, type ReplicaSet, replicaSets as replicaSetType } from '../../api/kube.ts'
+import { type ActorContext, isReady, ownedBy } from './actor.ts'
+import { keyOf } from './following.ts'
+import { KeyedWork } from './keyed-work.ts'
+import { allDone, OwnedPods } from './owned-pods.ts'
+
+/** Keeps as many pods of each ReplicaSet as it asks for. */
+export function startReplicaSets(context: ActorContext): void {
+  const replicaSets = context.following(replicaSetType)
+  const work = new KeyedWork({ ...context, delayMs: 5, work: reconcile, failed: context.failed })
+  const reports = new KeyedWork({ ...context, delayMs: 200, work: reportLater, failed: context.failed })
+  const pods = new OwnedPods(context, replicaSetType.kind, (key, what) => (what === 'pods' ? work : reports).mark(key))
+  replicaSets.subscribe((after, before) => {
+    if (after !== undefined && after.metadata.generation !== before?.metadata.generation) work.mark(keyOf(after))
+  })
+
+  async function reconcile(key: string): Promise<void> {
+    const replicaSet = replicaSets.get(key)
+    if (replicaSet === undefined || replicaSet.metadata.deletionTimestamp !== undefined) return
+    await scale(replicaSet, pods.active(replicaSet.metadata.uid))
+    reports.mark(key)
+  }
+
+  async function reportLater(key: string): Promise<void> {
+    const replicaSet = replicaSets.get(key)
+    if (replicaSet !== undefined) await report(replicaSet, pods.active(replicaSet.metadata.uid))
+  }
+
+  async function scale(replicaSet: ReplicaSet, active: readonly Pod[]): Promise<void> {
+    const { name, namespace, uid } = replicaSet.metadata
+    const { template } = replicaSet.spec
+    const wanted = replicaSet.spec.replicas ?? 1
+    if (template === undefined) return
+    if (active.length < wanted) {
+      const metadata = {
+        generateName: `${name}-`,
+        ...(namespace === undefined ? {} : { namespace }),
+        ownerReferences: ownedBy(replicaSet, replicaSetType),
+      }
+      await allDone(Array.from({ length: wanted - active.length }, () => pods.create(metadata, template)))
+    } else if (active.length > wanted) {
+      const surplus = [...pods.active(uid)].sort(byWorth).slice(0, active.length - wanted)
+      await allDone(surplus.map((pod) => pods.delete(pod)))
+    }
+  }
+
+  async function report(replicaSet: ReplicaSet, active: readonly Pod[]): Promise<void> {
+    const { name, namespace, generation } = replicaSet.metadata
+    const status = {
+      replicas: active.length,
+      readyReplicas: active.filter(isReady).length,
+      observedGeneration: generation ?? 0,
+    }
+    const known = replicaSet.status
+    if (
+      known?.replicas === status.replicas &&
+      known.readyReplicas === status.readyReplicas &&
+      known.observedGeneration === status.observedGeneration
+    ) {
+      return
+    }
+    const ref = namespace === undefined ? { name } : { name, namespace }
+    const body = { status }
+    replicaSets.learn(await context.api.patch(replicaSetType, ref, { type: 'merge', body }, context.signal, 'status'))
+  }
+}
+
+/** What runs nowhere or is not ready goes first, then the youngest. */
+function byWorth(a: Pod, b: Pod): number {
+  return worth(a) - worth(b) || (a.metadata.creationTimestamp > b.metadata.creationTimestamp ? -1 : 1)
+}
+
+function worth(pod: Pod): number {
+  return (pod.spec.nodeName ? 1 : 0) + (isReady(pod) ? 1 : 0)
+}

@@ -1,0 +1,62 @@
+// The machine as one process reaches it: nothing it asks for happens or returns after its death, and a frozen one waits.
+
+import type { Disk } from '../ports/disk.ts'
+import type { Host } from '../ports/host.ts'
+import type { SimProcess } from './sim-process.ts'
+
+/** Told before each disk operation that changes something; may end the process. */
+export type DiskFault = (operation: keyof Disk, path: string) => 'before' | 'after' | undefined
+
+export function hostOf(process: SimProcess, host: Host, fault?: DiskFault): Host {
+  return {
+    disk: diskOf(process, host.disk, fault),
+    bootId: () => within(process, () => host.bootId()),
+    facts: (signal) => within(process, () => host.facts(signal)),
+    hold: async (job, signal) => {
+      const held = await within(process, () => host.hold(job, signal))
+      return { identity: held.identity, release: () => within(process, () => held.release()) }
+    },
+    look: (identity, resultPath) => within(process, () => host.look(identity, resultPath)),
+    ended: (identity, signal) => within(process, () => host.ended(identity, signal)),
+    end: (identity, graceMs, signal) => within(process, () => host.end(identity, graceMs, signal)),
+  }
+}
+
+export function diskOf(process: SimProcess, disk: Disk, fault?: DiskFault): Disk {
+  const change = <R>(operation: keyof Disk, path: string, work: () => Promise<R>): Promise<R> => {
+    const hit = process.alive ? fault?.(operation, path) : undefined
+    if (hit === 'before') process.crash()
+    return within(process, () => {
+      const done = work()
+      if (hit === 'after') process.crash()
+      return done
+    })
+  }
+  return {
+    read: (path) => within(process, () => disk.read(path)),
+    readTail: (path, bytes) => within(process, () => disk.readTail(path, bytes)),
+    names: (path) => within(process, () => disk.names(path)),
+    write: (path, content, mode) => change('write', path, () => disk.write(path, content, mode)),
+    sync: (path) => change('sync', path, () => disk.sync(path)),
+    rename: (from, to) => change('rename', from, () => disk.rename(from, to)),
+    remove: (path) => change('remove', path, () => disk.remove(path)),
+    makeFolder: (path) => change('makeFolder', path, () => disk.makeFolder(path)),
+    syncFolder: (path) => change('syncFolder', path, () => disk.syncFolder(path)),
+    removeFolder: (path) => change('removeFolder', path, () => disk.removeFolder(path)),
+  }
+}
+
+function within<R>(process: SimProcess, work: () => Promise<R>): Promise<R> {
+  if (!process.alive) return new Promise(() => undefined)
+  return new Promise((resolve, reject) => {
+    const settle = (how: () => void): void => {
+      if (!process.alive) return
+      if (process.clock.frozen) process.clock.after(0, how)
+      else how()
+    }
+    work().then(
+      (result) => settle(() => resolve(result)),
+      (error: unknown) => settle(() => reject(error)),
+    )
+  })
+}

@@ -1,0 +1,127 @@
+// Rules 1, 2, 8 and 10, judged where the right to disrupt is given: at the ledger's own write.
+
+import type { DirectUpdate } from '../../api/direct-update.ts'
+import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { CommittedChange } from '../server/object-store.ts'
+import { isOperator, type Report, type Slack } from './rule.ts'
+import { isControlPlane, type Truth } from './truth.ts'
+
+export function judgeLedger(change: CommittedChange, truth: Truth, slack: Slack, report: Report): void {
+  if (change.kind !== 'MaintenancePolicy' || !change.after || !isOperator(change.client)) return
+  const before = (change.before as MaintenancePolicy | undefined)?.status?.ledger
+  const policy = change.after as MaintenancePolicy
+  const after = policy.status?.ledger
+  if (!after) return
+  if (before && after.epoch < before.epoch)
+    report(11, `the ledger's epoch went back from ${before.epoch} to ${after.epoch}`)
+  const held = new Set(before?.grants.map(slot))
+  const added = after.grants.filter((grant) => !held.has(slot(grant)))
+  for (const grant of added) {
+    const record = truth.nodes.get(grant.node)
+    // Booking a node that is out already takes nothing away: a lost ledger is being written again.
+    const fresh = record !== undefined && record.unavailableSince === undefined
+    if (!fresh) continue
+    if (policy.spec.paused) report(8, `${grant.node} was granted while the policy is paused`)
+    judgeBudgets(grant, policy, after.grants, truth, slack, change.time, report)
+    judgeControlPlane(grant, after.grants, truth, slack, change.time, report)
+    judgeFailures(grant, truth, slack, change.time, report)
+  }
+  judgeReturns(before?.grants ?? [], after.grants, truth, report)
+}
+
+function judgeBudgets(
+  grant: Grant,
+  policy: MaintenancePolicy,
+  grants: readonly Grant[],
+  truth: Truth,
+  { staleMs }: Slack,
+  now: number,
+  report: Report,
+): void {
+  const away = new Set(grants.map(({ node }) => node))
+  for (const [name, { unavailableSince }] of truth.nodes) {
+    if (unavailableSince !== undefined && now - unavailableSince > staleMs) away.add(name)
+  }
+  for (const { maxUnavailable } of policy.spec.budgets ?? []) {
+    const most = count(maxUnavailable, truth.nodes.size)
+    if (away.size > most)
+      report(1, `${grant.node} was granted with ${away.size} of ${most} nodes away: ${[...away].join(', ')}`)
+  }
+  const update = updateOf(grant, truth)
+  const limit = update?.spec.strategy?.maxUnavailable ?? 1
+  const workers = [...truth.nodes.values()].filter(({ node }) => !isControlPlane(node))
+  const mine = grants.filter(
+    ({ holder, node }) =>
+      holder === grant.holder &&
+      truth.states.get(node)?.status?.rollout?.phase !== 'Failed' &&
+      truth.states.get(node)?.status?.rollout?.phase !== 'Done',
+  )
+  if (update && mine.length > Math.max(1, count(limit, workers.length))) {
+    report(1, `${update.metadata.name} holds ${mine.length} nodes, its strategy allows ${count(limit, workers.length)}`)
+  }
+}
+
+function judgeControlPlane(
+  grant: Grant,
+  grants: readonly Grant[],
+  truth: Truth,
+  { staleMs }: Slack,
+  now: number,
+  report: Report,
+): void {
+  const record = truth.nodes.get(grant.node)
+  if (!record || !isControlPlane(record.node)) return
+  for (const [name, other] of truth.nodes) {
+    if (name === grant.node || !isControlPlane(other.node)) continue
+    const granted = grants.some(({ node }) => node === name)
+    const dead = other.notReadySince !== undefined && now - other.notReadySince > staleMs
+    if (granted || dead)
+      report(2, `${grant.node} was granted while ${name} of the control plane is ${granted ? 'held' : 'not Ready'}`)
+  }
+}
+
+function judgeFailures(grant: Grant, truth: Truth, { requestMs }: Slack, now: number, report: Report): void {
+  const update = updateOf(grant, truth)
+  if (!update) return
+  const failed = [...truth.states].filter(
+    ([name, { status }]) =>
+      status?.rollout?.operationID === grant.holder &&
+      (status.rollout.phase === 'Failed' || status.rollout.phase === 'RequiresAttention') &&
+      now - (truth.phaseSince.get(name) ?? now) > requestMs,
+  )
+  const most = update.spec.strategy?.maxFailures ?? 0
+  if (failed.length > most) {
+    report(
+      10,
+      `${grant.node} was granted although ${failed.map(([name]) => name).join(', ')} failed (maxFailures ${most})`,
+    )
+  }
+}
+
+/** A slot comes back only when nothing of it can still disturb its node. */
+function judgeReturns(before: readonly Grant[], after: readonly Grant[], truth: Truth, report: Report): void {
+  for (const grant of before) {
+    if (after.some((kept) => slot(kept) === slot(grant))) continue
+    const record = truth.nodes.get(grant.node)
+    if (record?.node.metadata.uid !== grant.nodeUID) continue
+    const state = truth.states.get(grant.node)
+    const order = state?.spec.order
+    const said = state?.status?.agent?.order
+    const silent = order?.id.startsWith(`${grant.holder}/`) && (said?.id !== order.id || !spoken.has(said.state))
+    if (silent) report(1, `the slot of ${grant.node} was returned while order ${order?.id} may still run`)
+  }
+}
+
+const spoken = new Set(['Succeeded', 'Failed', 'Withdrawn', 'Refused', 'RequiresAttention'])
+
+function updateOf(grant: Grant, truth: Truth): DirectUpdate | undefined {
+  return truth.updates.get(grant.holder.slice(0, grant.holder.indexOf('/')))
+}
+
+function slot({ node, nodeUID, holder }: Grant): string {
+  return `${node} ${nodeUID} ${holder}`
+}
+
+function count(value: number | string, total: number): number {
+  return typeof value === 'number' ? value : Math.max(1, Math.floor((Number.parseInt(value, 10) * total) / 100))
+}

@@ -1,0 +1,82 @@
+// Rules 1, 3, 6, 7 and 10 on the writes to nodes and pods, and who may write which half of a NodeState.
+
+import type { Node } from '../../api/kube.ts'
+import type { NodeState } from '../../api/node-state.ts'
+import type { CommittedChange } from '../server/object-store.ts'
+import { isAgent, isOperator, type Report, type Slack } from './rule.ts'
+import { cordonMark, type Truth } from './truth.ts'
+
+export function judgeNode(change: CommittedChange, truth: Truth, _slack: Slack, report: Report): void {
+  if (change.kind !== 'Node' || !change.before || !change.after || !isOperator(change.client)) return
+  const before = change.before as Node
+  const after = change.after as Node
+  const { name, uid } = after.metadata
+  const wasCordoned = before.spec.unschedulable === true
+  const isCordoned = after.spec.unschedulable === true
+  const holder = after.metadata.annotations?.[cordonMark]
+  if (!wasCordoned && isCordoned) {
+    if (holder === undefined) report(6, `${name} was cordoned without our mark in the same write`)
+    else if (!truth.grants.some((grant) => grant.node === name && grant.nodeUID === uid && grant.holder === holder)) {
+      report(1, `${name} was cordoned for ${holder} without a slot in the ledger`)
+    }
+  }
+  if (wasCordoned && !isCordoned) {
+    if (before.metadata.annotations?.[cordonMark] === undefined)
+      report(6, `the cordon of ${name} was a person's and was removed`)
+    const rollout = truth.states.get(name)?.status?.rollout
+    const update = rollout && truth.updates.get(rollout.update)
+    const wanted =
+      update !== undefined &&
+      update.metadata.deletionTimestamp === undefined &&
+      update.status?.operationID === rollout?.operationID
+    if (wanted && rollout?.phase === 'Failed') report(10, `${name} failed and was uncordoned`)
+    const report_ = truth.states.get(name)?.status?.agent?.order
+    const order = truth.states.get(name)?.spec.order
+    if (
+      order &&
+      wanted &&
+      rollout &&
+      order.id.startsWith(`${rollout.operationID}/`) &&
+      report_?.id === order.id &&
+      (report_.state === 'Running' || report_.state === 'Accepted')
+    ) {
+      report(5, `${name} was uncordoned while order ${order.id} is ${report_.state}`)
+    }
+  }
+}
+
+/** Rule 7: the operator asks for evictions; a pod it deleted itself is a violation. */
+export function judgePods(change: CommittedChange, _truth: Truth, _slack: Slack, report: Report): void {
+  if (change.kind !== 'Pod' || !isOperator(change.client)) return
+  if (change.type === 'deleted' && change.before?.metadata.deletionTimestamp === undefined && !isFinished(change)) {
+    report(7, `pod ${change.before?.metadata.namespace}/${change.before?.metadata.name} was deleted by force`)
+  }
+}
+
+export function judgeOwnership(change: CommittedChange, _truth: Truth, _slack: Slack, report: Report): void {
+  if (change.kind !== 'NodeState' || change.type !== 'updated') return
+  const before = change.before as NodeState
+  const after = change.after as NodeState
+  const { name } = after.metadata
+  if (
+    isOperator(change.client) &&
+    before.status?.agent !== after.status?.agent &&
+    JSON.stringify(before.status?.agent) !== JSON.stringify(after.status?.agent)
+  ) {
+    report(11, `the operator wrote status.agent of ${name}`)
+  }
+  if (!isAgent(change.client)) return
+  if (change.client.slice('agent/'.length).split('#')[0] !== name)
+    report(11, `${change.client} wrote the NodeState of ${name}`)
+  if (
+    JSON.stringify(before.spec) !== JSON.stringify(after.spec) ||
+    JSON.stringify(before.status?.rollout) !== JSON.stringify(after.status?.rollout)
+  ) {
+    report(11, `${change.client} wrote the operator's half of ${name}`)
+  }
+}
+
+function isFinished({ before }: CommittedChange): boolean {
+  const phase = (before as { status?: { phase?: string } } | undefined)?.status?.phase
+  return phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending'
+}

@@ -1,0 +1,87 @@
+// Watches every committed write and every job on every machine of a run, and holds them against the eleven rules.
+
+import type { Node } from '../../api/kube.ts'
+import type { Execution } from '../pretend-host.ts'
+import type { CommittedChange } from '../server/object-store.ts'
+import { judgeStart, judgeVersions, judgeWord } from './host-rules.ts'
+import { judgeLedger } from './ledger-rules.ts'
+import { judgeNode, judgeOwnership, judgePods } from './node-rules.ts'
+import type { Report, RuleNumber, Slack, Violation, WriteRule } from './rule.ts'
+import { cordonMark, Truth } from './truth.ts'
+
+/** What the machines themselves say: not what anybody reported of them. */
+export interface Machines {
+  /** Every job that ran on the node, in order. */
+  executions(node: string): readonly Execution[]
+  kubeletVersion(node: string): string | undefined
+  /** The API servers' versions, by control-plane node. */
+  apiServerVersions(): ReadonlyMap<string, string>
+}
+
+const writeRules: readonly WriteRule[] = [judgeLedger, judgeNode, judgePods, judgeOwnership]
+const mostViolations = 20
+
+export class RuleChecker {
+  readonly truth = new Truth()
+  readonly #machines: Machines
+  readonly #slack: Slack
+  readonly #violations: Violation[] = []
+  #writes = 0
+
+  constructor(machines: Machines, slack: Slack) {
+    this.#machines = machines
+    this.#slack = slack
+  }
+
+  get violations(): readonly Violation[] {
+    return this.#violations
+  }
+
+  /** How many writes were held against the rules. */
+  get writes(): number {
+    return this.#writes
+  }
+
+  committed(change: CommittedChange): void {
+    this.#writes++
+    const report = this.#reporter(change.time)
+    for (const rule of writeRules) rule(change, this.truth, this.#slack, report)
+    if (change.kind === 'NodeState' && change.after) {
+      const { name } = change.after.metadata
+      judgeWord(change, this.#machines.executions(name), (node) => this.#machines.kubeletVersion(node), report)
+    }
+    if (change.kind === 'Node') this.#judgeKubelet(change, report)
+    this.truth.note(change)
+  }
+
+  /** Just before the job runs; `executions` does not hold it yet. */
+  started(execution: Execution): void {
+    const earlier = this.#machines.executions(execution.node)
+    judgeStart(execution, earlier, this.truth, this.#slack, this.#reporter(execution.startedMs))
+  }
+
+  /** At the end of a run in which every update came to a good end: nothing of ours is left. */
+  atRest(time: number): void {
+    const report = this.#reporter(time)
+    for (const [name, { node }] of this.truth.nodes) {
+      if (node.metadata.annotations?.[cordonMark] !== undefined)
+        report(6, `${name} still carries our cordon at the end`)
+    }
+    if (this.truth.grants.length > 0) {
+      report(1, `slots were never returned: ${this.truth.grants.map(({ node }) => node).join(', ')}`)
+    }
+  }
+
+  #judgeKubelet({ before, after }: CommittedChange, report: Report): void {
+    const version = (after as Node | undefined)?.status?.nodeInfo?.kubeletVersion
+    if (!after || version === undefined || version === '') return
+    if ((before as Node | undefined)?.status?.nodeInfo?.kubeletVersion === version) return
+    judgeVersions(after.metadata.name, version, this.#machines.apiServerVersions(), report)
+  }
+
+  #reporter(atMs: number): Report {
+    return (rule: RuleNumber, message: string) => {
+      if (this.#violations.length < mostViolations) this.#violations.push({ rule, message, atMs })
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// JSON values as the API server handles them: compared by content, nulls and absent fields alike, never changed in place.
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Equal by content; a field that is undefined counts as absent. Shared parts are equal at a glance. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return false
+  let fields = 0
+  for (const key in a) {
+    if (a[key] === undefined) continue
+    fields++
+    if (!sameJson(a[key], b[key])) return false
+  }
+  for (const key in b) if (b[key] !== undefined) fields--
+  return fields === 0
+}
+
+/** Without fields that are null or undefined, as Go's decoder leaves them; the same object where there is nothing to drop. */
+export function withoutEmpty<T>(value: T): T {
+  return strip(value) as T
+}
+
+function strip(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    let copy: unknown[] | undefined
+    for (let i = 0; i < value.length; i++) {
+      const item = strip(value[i])
+      if (item !== value[i]) {
+        copy ??= value.slice()
+        copy[i] = item
+      }
+    }
+    return copy ?? value
+  }
+  if (!isJsonObject(value)) return value
+  let copy: Record<string, unknown> | undefined
+  for (const key in value) {
+    const field = value[key]
+    if (typeof field !== 'object' && field !== undefined) continue
+    const stripped = field === null ? undefined : strip(field)
+    if (stripped === field && field !== undefined) continue
+    copy ??= { ...value }
+    if (stripped === undefined) delete copy[key]
+    else copy[key] = stripped
+  }
+  return copy ?? value
+}
+
+/** RFC 7386: null removes, objects merge, everything else replaces. Parts the patch does not touch stay shared. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isJsonObject(patch)) return patch
+  const base: JsonObject = isJsonObject(target) ? target : {}
+  const result: Record<string, unknown> = { ...base }
+  for (const key in patch) {
+    const value = patch[key]
+    if (value === undefined) continue
+    if (value === null) delete result[key]
+    else result[key] = mergePatch(base[key], value)
+  }
+  return result
+}

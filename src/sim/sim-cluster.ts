@@ -1,0 +1,207 @@
+// A whole cluster in memory: API server, control plane, machines with their kubelets and agents, and programs in pods.
+
+import { type Pod, pods } from '../api/kube.ts'
+import type { Job } from '../ports/host.ts'
+import type { KubeApi } from '../ports/kube-api.ts'
+import { type ActorName, startControlPlane } from './actors/control-plane.ts'
+import type { Programs } from './container-runtime.ts'
+import type { Execution } from './pretend-host.ts'
+import type { DiskFault } from './process-host.ts'
+import { RequestCounter } from './request-counter.ts'
+import type { FaultSource } from './request-fault.ts'
+import { SeededRandom } from './seeded-random.ts'
+import { SimApi } from './sim-api.ts'
+import { type NodeSpec, SimMachine, type StartAgent } from './sim-machine.ts'
+import { type ProcessExit, SimProcess, type SimWorld } from './sim-process.ts'
+import { type RunEnd, type RunOptions, VirtualClock } from './virtual-clock.ts'
+
+type Range = readonly [number, number]
+
+export interface SimClusterOptions {
+  readonly seed: number | string
+  readonly nodes: readonly NodeSpec[]
+  /** Drawn for each request and watch event of agents, programs and clients. */
+  readonly latencyMs?: Range
+  /** The same for kubelets and controllers, whose way to the API is seldom what a simulation is about. */
+  readonly actorLatencyMs?: Range
+  readonly workMs?: Range
+  readonly podStartMs?: Range
+  readonly podStopMs?: Range
+  readonly jobMs?: Range
+  readonly podCapacity?: number
+  readonly historyLimit?: number
+  readonly which?: 'all' | readonly ActorName[]
+  readonly programs?: Programs
+  readonly startAgent?: StartAgent
+  readonly exitCodeOf?: (job: Job, nodeName: string) => number
+  readonly versionsOnOffer?: readonly string[]
+  /** Told of every job on any machine, just before it runs. */
+  readonly onExecution?: (execution: Execution) => void
+  /** Whether control-plane nodes keep ordinary pods off; by default where there are workers to take them. */
+  readonly taintControlPlane?: boolean
+  readonly faults?: (cluster: SimCluster) => ClusterFaults
+}
+
+/** What makes trouble in this cluster. */
+export interface ClusterFaults {
+  readonly requests: FaultSource
+  readonly disk: (process: SimProcess) => DiskFault
+  /** Called once when the cluster is started. */
+  start(): void
+}
+
+/** A process that ended by an error of its own: never expected. */
+export interface Failure {
+  readonly process: string
+  readonly error: unknown
+}
+
+export class SimCluster implements SimWorld {
+  readonly clock = new VirtualClock()
+  readonly counter = new RequestCounter()
+  readonly random: SeededRandom
+  readonly server: SimApi
+  readonly machines = new Map<string, SimMachine>()
+  readonly failures: Failure[] = []
+  readonly #options: SimClusterOptions
+  readonly #faults: ClusterFaults | undefined
+  readonly #apiServers = new Map<string, string>()
+  readonly #processes = new Set<SimProcess>()
+  #controlPlane: SimProcess | undefined
+
+  constructor(options: SimClusterOptions) {
+    this.#options = options
+    this.random = new SeededRandom(options.seed)
+    this.server = new SimApi({
+      clock: this.clock,
+      random: this.random.fork('api-server'),
+      ...(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit }),
+    })
+    this.#faults = options.faults?.(this)
+    const mixed = new Set(options.nodes.map((node) => node.role)).size > 1
+    const tainted = options.taintControlPlane ?? mixed
+    for (const node of options.nodes) this.#addMachine(node, tainted && node.role === 'control-plane')
+  }
+
+  /** Powers everything on. */
+  start(): this {
+    this.#controlPlane = new SimProcess(this, {
+      name: 'control-plane',
+      random: this.random.fork('control-plane'),
+      latencyMs: this.#actorLatency(),
+    })
+    this.#controlPlane.onExit((exit) => this.#note(this.#controlPlane as SimProcess, exit))
+    this.#controlPlane.start(({ api, clock, random, signal }) =>
+      startControlPlane(api, clock, random, signal, { which: this.#options.which ?? 'all' }),
+    )
+    for (const machine of this.machines.values()) machine.powerOn()
+    this.#faults?.start()
+    return this
+  }
+
+  run(options: RunOptions): Promise<RunEnd> {
+    return this.clock.run(options)
+  }
+
+  /** A process outside the cluster's machines: a person, a test, a second controller. */
+  process(name: string, options: { readonly latencyMs?: Range; readonly faults?: FaultSource } = {}): SimProcess {
+    const process = new SimProcess(this, {
+      name,
+      random: this.random.fork(`process/${name}/${this.#processes.size}`),
+      latencyMs: options.latencyMs ?? this.latencyMs,
+      faults: options.faults,
+    })
+    this.#processes.add(process)
+    process.onExit((exit) => this.#note(process, exit))
+    return process
+  }
+
+  /** A person's or test's access to the API: no delay, no faults. */
+  client(name: string): KubeApi {
+    return this.process(name, { latencyMs: [0, 0] }).api
+  }
+
+  machine(name: string): SimMachine {
+    const machine = this.machines.get(name)
+    if (machine === undefined) throw new Error(`no machine ${name}`)
+    return machine
+  }
+
+  /** Everything any machine has run so far. */
+  executions(): readonly Execution[] {
+    return [...this.machines.values()].flatMap(({ host }) => host.executions)
+  }
+
+  /** The programs that run in pods now. */
+  programs(): readonly SimProcess[] {
+    return [...this.machines.values()].flatMap(({ containers }) => containers.processes())
+  }
+
+  /** The API servers' versions, by control-plane node. */
+  get apiServers(): ReadonlyMap<string, string> {
+    return this.#apiServers
+  }
+
+  /** Every process that talks to the API and is not the control plane itself. */
+  clients(): readonly SimProcess[] {
+    const agents = [...this.machines.values()].flatMap(({ agent }) => (agent?.alive ? [agent] : []))
+    return [...agents, ...this.programs(), ...[...this.#processes].filter((process) => process.alive)]
+  }
+
+  podsOn(node: string): readonly Pod[] {
+    return this.server.peekAll(pods, { fieldSelector: `spec.nodeName=${node}` })
+  }
+
+  get latencyMs(): Range {
+    return this.#options.latencyMs ?? [0, 0]
+  }
+
+  #actorLatency(): Range {
+    return this.#options.actorLatencyMs ?? [0, 0]
+  }
+
+  #addMachine(node: NodeSpec, tainted: boolean): void {
+    const options = this.#options
+    const machine = new SimMachine(this, {
+      node,
+      tainted,
+      random: this.random.fork(`machine/${node.name}`),
+      latencyMs: this.latencyMs,
+      kubeletLatencyMs: this.#actorLatency(),
+      workMs: options.workMs ?? [20_000, 40_000],
+      podStartMs: options.podStartMs ?? [500, 3000],
+      podStopMs: options.podStopMs ?? [500, 5000],
+      jobMs: options.jobMs ?? [30_000, 60_000],
+      podCapacity: options.podCapacity ?? 110,
+      programs: options.programs ?? {},
+      startAgent: options.startAgent,
+      exitCodeOf: options.exitCodeOf,
+      versionsOnOffer: options.versionsOnOffer,
+      faults: this.#faults?.requests,
+      diskFault: this.#faults?.disk,
+      onExecution: options.onExecution,
+      onVersions: ({ apiServer }) => this.#announce(node.name, apiServer),
+      onExit: (process, exit) => this.#note(process, exit),
+    })
+    this.machines.set(node.name, machine)
+    if (node.role === 'control-plane') this.#announce(node.name, node.version)
+  }
+
+  /** The API as a whole is as old as its oldest server. */
+  #announce(node: string, apiServer: string | undefined): void {
+    if (apiServer === undefined) return
+    this.#apiServers.set(node, apiServer)
+    const [oldest] = [...this.#apiServers.values()].sort(byVersion)
+    if (oldest !== undefined) this.server.setServerVersion(oldest)
+  }
+
+  #note(process: SimProcess, exit: ProcessExit): void {
+    this.#processes.delete(process)
+    if (exit.how === 'failed' && !process.signal.aborted)
+      this.failures.push({ process: process.name, error: exit.error })
+  }
+}
+
+function byVersion(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true })
+}

@@ -1,0 +1,163 @@
+import { type AgentOptions, runAgent } from '../../src/agent/agent.ts'
+import { rehearsalKubernetesDriver } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
+import { scriptDriver } from '../../src/agent/drivers/script.ts'
+import { sha256 } from '../../src/agent/journal/sealed-file.ts'
+import type { Order } from '../../src/api/node-state.ts'
+import type { KubeApi } from '../../src/ports/kube-api.ts'
+import type { Log } from '../../src/ports/log.ts'
+import { FakeApi } from './fake-api.ts'
+import { FakeHost } from './fake-host.ts'
+import { ManualClock } from './manual-clock.ts'
+import { MemoryDisk } from './memory-disk.ts'
+
+export const script = 'echo hello\n'
+
+export const scriptOrder = (part: Partial<Order> = {}): Order => ({
+  id: 'op-1',
+  update: 'to-1-36',
+  nodeUID: 'node-uid',
+  epoch: 1,
+  role: 'Worker',
+  offline: 'Refused',
+  desired: 'Run',
+  timeout: '30m',
+  work: { script: { configMap: 'hello', namespace: 'slipway-system', sha256: sha256(script) } },
+  ...part,
+})
+
+export const kubernetesOrder = (part: Partial<Order> = {}): Order =>
+  scriptOrder({ work: { kubernetes: { version: 'v1.36.3' } }, ...part })
+
+/** One node with its agent, which can be killed and started again. */
+export class AgentBench {
+  readonly clock = new ManualClock()
+  readonly api = new FakeApi()
+  readonly host = new FakeHost(new MemoryDisk(), this.clock)
+  readonly lines: string[] = []
+  #life = new AbortController()
+  #seed: number
+
+  constructor(seed = 1) {
+    this.#seed = seed
+    this.api.scripts.set('hello', script)
+    this.host.behave = (job) => ({
+      ms: 1000,
+      exitCode: 0,
+      effect: () => {
+        if (job.argv[0] === 'pretend-upgrade') {
+          const component = job.argv[1] === 'kubelet' ? 'kubelet' : 'apiServer'
+          this.host.facts_ = { ...this.host.facts_, [component]: job.argv[2] }
+        }
+      },
+    })
+  }
+
+  get order() {
+    return this.api.agent?.order
+  }
+
+  get disk(): MemoryDisk {
+    return this.host.disk
+  }
+
+  start(part: Partial<AgentOptions> = {}): void {
+    const life = new AbortController()
+    this.#life = life
+    const { clock, host } = this
+    const options: AgentOptions = {
+      api: mortal(this.api, life.signal),
+      host,
+      clock,
+      random: { next: () => this.chance(), uuid: () => 'uuid' },
+      log: this.#log(),
+      nodeName: 'w1',
+      stateDir: '/var/lib/slipway',
+      version: '0.1.0',
+      drivers: [scriptDriver, rehearsalKubernetesDriver],
+      ...part,
+    }
+    void runAgent(options, life.signal)
+  }
+
+  /** The agent is gone from one moment to the next; the machine goes on. */
+  kill(): void {
+    this.disk.budget = this.disk.operations
+    this.#life.abort(new Error('killed'))
+    this.host.dropHeld()
+  }
+
+  /** A life that dies at its n-th disk operation from now; resolves when it is dead or the condition holds. */
+  async startAndDieAfter(operations: number, condition: () => boolean): Promise<boolean> {
+    let dead = false
+    this.disk.budget = this.disk.operations + operations
+    this.disk.onSpent = () => {
+      dead = true
+    }
+    this.start()
+    await this.clock.until(() => dead || condition())
+    this.kill()
+    return dead
+  }
+
+  restart(): void {
+    this.disk.budget = Number.POSITIVE_INFINITY
+    this.start()
+  }
+
+  /** Mulberry32: all of a run follows from its seed. */
+  chance(): number {
+    this.#seed = (this.#seed + 0x6d2b79f5) | 0
+    let t = Math.imul(this.#seed ^ (this.#seed >>> 15), 1 | this.#seed)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+
+  hasEnded(state: string): () => boolean {
+    return () => this.order?.state === state
+  }
+
+  files(): readonly string[] {
+    return [...this.disk.files.keys()].filter((path) => path.startsWith('/var/lib/slipway/orders/')).sort()
+  }
+
+  #log(): Log {
+    const write = (level: string) => (message: string, fields?: object) => {
+      this.lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`)
+    }
+    const log: Log = {
+      debug: write('debug'),
+      info: write('info'),
+      warn: write('warn'),
+      error: write('error'),
+      with: () => log,
+    }
+    return log
+  }
+}
+
+/** An agent that has published its facts and waits. */
+export async function idleAgent(seed = 1): Promise<AgentBench> {
+  const bench = new AgentBench(seed)
+  bench.api.place(undefined)
+  bench.start()
+  await bench.clock.until(() => bench.api.agent !== undefined)
+  bench.api.requests.length = 0
+  bench.api.patches.length = 0
+  return bench
+}
+
+/** An API whose caller may die: then its requests reach nobody and no answer comes. */
+function mortal(api: KubeApi, signal: AbortSignal): KubeApi {
+  const or = <T>(ask: () => Promise<T>): Promise<T> => (signal.aborted ? new Promise<T>(() => undefined) : ask())
+  return {
+    get: (type, ref, stop) => or(() => api.get(type, ref, stop)),
+    list: (type, options, stop) => or(() => api.list(type, options, stop)),
+    watch: (type, options, onEvent, stop) => or(() => api.watch(type, options, onEvent, stop)),
+    create: (type, object, stop) => or(() => api.create(type, object, stop)),
+    replace: (type, object, stop, sub) => or(() => api.replace(type, object, stop, sub)),
+    patch: (type, ref, patch, stop, sub) => or(() => api.patch(type, ref, patch, stop, sub)),
+    delete: (type, ref, options, stop) => or(() => api.delete(type, ref, options, stop)),
+    evict: (pod, options, stop) => or(() => api.evict(pod, options, stop)),
+    serverVersion: (stop) => or(() => api.serverVersion(stop)),
+  }
+}

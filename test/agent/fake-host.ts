@@ -1,0 +1,121 @@
+import type { Clock } from '../../src/ports/clock.ts'
+import type { HeldProcess, Host, HostFacts, Job, JobState, ProcessIdentity } from '../../src/ports/host.ts'
+import type { MemoryDisk } from './memory-disk.ts'
+
+export interface Behaviour {
+  readonly ms: number
+  readonly exitCode: number
+  readonly output?: string
+  readonly effect?: () => void
+}
+
+interface Running {
+  readonly job: Job
+  state: 'held' | 'running' | 'over'
+  readonly waiters: (() => void)[]
+}
+
+/** A machine in memory whose processes outlive an agent but not a power loss. */
+export class FakeHost implements Host {
+  disk: MemoryDisk
+  readonly #clock: Clock
+  #boot = 1
+  #nextPid = 100
+  #processes = new Map<number, Running>()
+  facts_: HostFacts = { os: 'Pretend 1', kernel: '6.1', architecture: 'amd64', kubelet: 'v1.35.4', versionsOnOffer: [] }
+  behave: (job: Job) => Behaviour = () => ({ ms: 1000, exitCode: 0 })
+  /** Every job that was let run: its step, and whether it came to its end. */
+  readonly executions: { readonly argv: readonly string[]; readonly step: string; ended: boolean }[] = []
+  readonly ended_: string[] = []
+  onHold: () => void = () => undefined
+
+  constructor(disk: MemoryDisk, clock: Clock) {
+    this.disk = disk
+    this.#clock = clock
+  }
+
+  bootId(): Promise<string> {
+    return Promise.resolve(`boot-${this.#boot}`)
+  }
+
+  facts(): Promise<HostFacts> {
+    return Promise.resolve(this.facts_)
+  }
+
+  hold(job: Job): Promise<HeldProcess> {
+    const pid = this.#nextPid++
+    const boot = this.#boot
+    const process: Running = { job, state: 'held', waiters: [] }
+    this.#processes.set(pid, process)
+    this.onHold()
+    return Promise.resolve({
+      identity: { pid, startTime: String(pid), bootId: `boot-${boot}` },
+      release: () => {
+        if (process.state === 'held') this.#run(process)
+        return Promise.resolve()
+      },
+    })
+  }
+
+  look(identity: ProcessIdentity, resultPath: string): Promise<JobState> {
+    const process = this.#find(identity)
+    if (process && process.state !== 'over') return Promise.resolve({ state: 'running' })
+    const result = this.disk.files.get(resultPath)?.content
+    return Promise.resolve(result === undefined ? { state: 'gone' } : { state: 'exited', exitCode: Number(result) })
+  }
+
+  ended(identity: ProcessIdentity, signal: AbortSignal): Promise<void> {
+    const process = this.#find(identity)
+    if (!process || process.state === 'over') return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      process.waiters.push(resolve)
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
+  }
+
+  end(identity: ProcessIdentity): Promise<void> {
+    const process = this.#find(identity)
+    if (process) {
+      this.ended_.push(process.job.env.SLIPWAY_STEP ?? '')
+      this.#over(process)
+    }
+    return Promise.resolve()
+  }
+
+  /** The agent is dead: what it held ends without having run. */
+  dropHeld(): void {
+    for (const process of this.#processes.values()) if (process.state === 'held') this.#over(process)
+  }
+
+  losePower(chance: () => number): void {
+    for (const process of this.#processes.values()) process.state = 'over'
+    this.#processes = new Map()
+    this.#boot += 1
+    this.disk = this.disk.afterPowerLoss(chance)
+  }
+
+  #run(process: Running): void {
+    process.state = 'running'
+    const { job } = process
+    const execution = { argv: job.argv, step: job.env.SLIPWAY_STEP ?? '', ended: false }
+    this.executions.push(execution)
+    const { ms, exitCode, output, effect } = this.behave(job)
+    if (output !== undefined) this.disk.putResult(job.logPath, output)
+    this.#clock.after(ms, () => {
+      if (process.state !== 'running') return
+      execution.ended = true
+      effect?.()
+      this.disk.putResult(job.resultPath, `${exitCode}\n`)
+      this.#over(process)
+    })
+  }
+
+  #over(process: Running): void {
+    process.state = 'over'
+    for (const wake of process.waiters.splice(0)) wake()
+  }
+
+  #find(identity: ProcessIdentity): Running | undefined {
+    return identity.bootId === `boot-${this.#boot}` ? this.#processes.get(identity.pid) : undefined
+  }
+}

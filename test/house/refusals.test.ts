@@ -1,0 +1,23 @@
+import { describe, expect, test } from 'vitest'
+import { directUpdateSpecSchema } from '../../src/api/direct-update.ts'
+import { maintenancePolicySpecSchema } from '../../src/api/maintenance-policy.ts'
+import { nodeStateSpecSchema } from '../../src/api/node-state.ts'
+import { accepted, refused } from '../refusals/cases.ts'
+
+const schemas = {
+  DirectUpdate: directUpdateSpecSchema,
+  MaintenancePolicy: maintenancePolicySpecSchema,
+  NodeState: nodeStateSpecSchema,
+}
+
+describe('the schemas', () => {
+  test.each(refused)('refuse $what', ({ kind, spec, says }) => {
+    const { success, error } = schemas[kind].safeParse(spec)
+    expect(success).toBe(false)
+    if (says !== undefined) expect(JSON.stringify(error?.issues)).toContain(says)
+  })
+
+  test.each(accepted)('accept $what', ({ spec }) => {
+    expect(directUpdateSpecSchema.safeParse(spec).error).toBeUndefined()
+  })
+})

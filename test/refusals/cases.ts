@@ -1,0 +1,163 @@
+// Wrong input, and what its author is told. zod (so the simulator) and the API server must refuse the same.
+
+export interface RefusalCase {
+  readonly what: string
+  readonly kind: 'DirectUpdate' | 'MaintenancePolicy' | 'NodeState'
+  readonly spec: unknown
+  readonly field: string
+  /** What both say. */
+  readonly says?: string
+  /** What only the API server says, where the words are its own. */
+  readonly serverSays?: string
+}
+
+export const kubernetes = { version: 'v1.36.3' }
+export const script = { configMap: 'rotate-disks', sha256: 'ab'.repeat(32) }
+
+const duration = 'must be a duration such as 30m or 1h30m, above zero'
+const share = 'must be a number of nodes from 1 up, or a percentage from 1% to 100%'
+const expression = 'spec.nodeSelector.matchExpressions[0]'
+
+function update(
+  what: string,
+  spec: object,
+  field: string,
+  words: string | { readonly serverSays: string },
+): RefusalCase {
+  const said = typeof words === 'string' ? { says: words } : words
+  return { what, kind: 'DirectUpdate', spec, field, ...said }
+}
+
+function selecting(requirement: object): object {
+  return { kubernetes, nodeSelector: { matchExpressions: [requirement] } }
+}
+
+export const refused: readonly RefusalCase[] = [
+  update('nothing to do', {}, 'spec', 'names nothing to do: set kubernetes.version or script'),
+  update(
+    'no patch version',
+    { kubernetes: { version: '1.36' } },
+    'spec.kubernetes.version',
+    'must be a full version such as v1.36.3',
+  ),
+  update(
+    'a word for a version',
+    { kubernetes: { version: 'latest' } },
+    'spec.kubernetes.version',
+    'must be a full version such as v1.36.3',
+  ),
+  update('no version', { kubernetes: {} }, 'spec.kubernetes.version', { serverSays: 'Required value' }),
+  update('none may be away', { kubernetes, strategy: { maxUnavailable: 0 } }, 'spec.strategy.maxUnavailable', share),
+  update('fewer than none', { kubernetes, strategy: { maxUnavailable: -1 } }, 'spec.strategy.maxUnavailable', share),
+  update('no per cent', { kubernetes, strategy: { maxUnavailable: '0%' } }, 'spec.strategy.maxUnavailable', share),
+  update('more than all', { kubernetes, strategy: { maxUnavailable: '101%' } }, 'spec.strategy.maxUnavailable', share),
+  update('a number as text', { kubernetes, strategy: { maxUnavailable: '3' } }, 'spec.strategy.maxUnavailable', share),
+  update('half a node', { kubernetes, strategy: { maxUnavailable: 1.5 } }, 'spec.strategy.maxUnavailable', {
+    serverSays: 'must be of type integer,string',
+  }),
+  update('fewer failures than none', { kubernetes, strategy: { maxFailures: -1 } }, 'spec.strategy.maxFailures', {
+    serverSays: 'greater than or equal to 0',
+  }),
+  update('words for a duration', { kubernetes, nodeTimeout: '30 minutes' }, 'spec.nodeTimeout', duration),
+  update('a duration of nothing', { kubernetes, nodeTimeout: '0m' }, 'spec.nodeTimeout', duration),
+  update('an empty duration', { kubernetes, nodeTimeout: '' }, 'spec.nodeTimeout', duration),
+  update('a bare number', { kubernetes, nodeTimeout: 30 }, 'spec.nodeTimeout', {
+    serverSays: 'must be of type string',
+  }),
+  update('days', { kubernetes, drain: { timeout: '1d' } }, 'spec.drain.timeout', duration),
+  update('an unknown choice', { kubernetes, drain: { emptyDir: 'Maybe' } }, 'spec.drain.emptyDir', {
+    serverSays: 'supported values: "Delete", "Block"',
+  }),
+  update(
+    'In without values',
+    selecting({ key: 'pool', operator: 'In' }),
+    expression,
+    'operators In and NotIn need values: name at least one',
+  ),
+  update(
+    'NotIn with an empty list',
+    selecting({ key: 'pool', operator: 'NotIn', values: [] }),
+    expression,
+    'operators In and NotIn need values: name at least one',
+  ),
+  update(
+    'Exists with values',
+    selecting({ key: 'pool', operator: 'Exists', values: ['a'] }),
+    expression,
+    'operators Exists and DoesNotExist take no values: remove them',
+  ),
+  update(
+    'an unknown operator',
+    selecting({ key: 'pool', operator: 'Equals', values: ['a'] }),
+    `${expression}.operator`,
+    { serverSays: 'supported values: "In", "NotIn", "Exists", "DoesNotExist"' },
+  ),
+  update(
+    'a key with a space',
+    selecting({ key: 'po ol', operator: 'Exists' }),
+    `${expression}.key`,
+    'must be a label key such as pool',
+  ),
+  update(
+    'a label key with a space',
+    { kubernetes, nodeSelector: { matchLabels: { 'a b': 'c' } } },
+    'spec.nodeSelector.matchLabels',
+    'must be a label key such as pool',
+  ),
+  update(
+    'a label value with a space',
+    { kubernetes, nodeSelector: { matchLabels: { a: 'c d' } } },
+    'spec.nodeSelector.matchLabels[a]',
+    'must be a label value',
+  ),
+  update('labels without matchLabels', { kubernetes, nodeSelector: { pool: 'a' } }, 'spec.nodeSelector.pool', {
+    serverSays: 'unknown field',
+  }),
+  update('a field nothing acts on', { kubernetes, reboot: 'Always' }, 'spec.reboot', { serverSays: 'unknown field' }),
+  update(
+    'a bad name',
+    { script: { ...script, configMap: 'Fix It' } },
+    'spec.script.configMap',
+    'must be the name of an object',
+  ),
+  update(
+    'half a checksum',
+    { script: { ...script, sha256: 'abc' } },
+    'spec.script.sha256',
+    'must be a SHA-256: 64 lower-case hexadecimal digits',
+  ),
+  update(
+    'a checksum in capitals',
+    { script: { ...script, sha256: 'AB'.repeat(32) } },
+    'spec.script.sha256',
+    'must be a SHA-256: 64 lower-case hexadecimal digits',
+  ),
+  {
+    what: 'a budget of none',
+    kind: 'MaintenancePolicy',
+    spec: { budgets: [{ maxUnavailable: 0 }] },
+    field: 'spec.budgets[0].maxUnavailable',
+    says: share,
+  },
+]
+
+export const accepted: readonly { readonly what: string; readonly spec: object }[] = [
+  { what: 'a version', spec: { kubernetes } },
+  { what: 'a version without v and with a suffix', spec: { kubernetes: { version: '1.36.3-rc.1+vendor.2' } } },
+  { what: 'a script', spec: { script, strategy: { maxUnavailable: 3, maxFailures: 0 } } },
+  {
+    what: 'all of it',
+    spec: {
+      kubernetes,
+      script,
+      strategy: { maxUnavailable: '100%' },
+      nodeTimeout: '1h30m',
+      drain: { timeout: '90s', podGracePeriod: '5m', unmanagedPods: 'Delete', emptyDir: 'Block' },
+    },
+  },
+  { what: 'a selector', spec: selecting({ key: 'topology.kubernetes.io/zone', operator: 'NotIn', values: ['a', ''] }) },
+  {
+    what: 'a selector by labels',
+    spec: { kubernetes, nodeSelector: { matchLabels: { 'node-role.kubernetes.io/worker': '', pool: 'a_1.b' } } },
+  },
+]

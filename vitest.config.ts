@@ -1,0 +1,36 @@
+import { defineConfig } from 'vitest/config'
+
+// Two workers: the API-server tests bring their own processes, and the seeded runs fill a core each.
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    maxWorkers: 2,
+    passWithNoTests: true,
+    reporters: process.env.SLIPWAY_TEST_REPORT
+      ? ['default', ['json', { outputFile: process.env.SLIPWAY_TEST_REPORT }]]
+      : ['default'],
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'] } },
+      { extends: true, test: { name: 'house', include: ['test/house/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        extends: true,
+        test: {
+          name: 'simulated',
+          include: ['test/{contract,scenario,faults}/**/*.test.ts'],
+          testTimeout: 600_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'apiserver',
+          include: ['test/apiserver/**/*.test.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+})
