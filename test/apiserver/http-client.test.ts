@@ -4,20 +4,26 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { SystemClock } from '../../src/adapters/clock/system-clock.ts'
+import { SystemRandom } from '../../src/adapters/random/system-random.ts'
 import {
   type ConfigMap,
   configMaps,
+  events,
   type Node,
   nodes,
   type Pod,
   podDisruptionBudgets,
   pods,
 } from '../../src/api/kube.ts'
+import { EventRecorder } from '../../src/kube/event-recorder.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { WatchEvent } from '../../src/ports/kube-api.ts'
 import { type ApiServer, adminToken, startApiServer } from '../bed/api-server.ts'
 import { makePair } from '../bed/certificates.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
+import { RecordingLog } from '../fakes/recording-log.ts'
 import { type RealClient, realClient, writeKubeconfig } from './real-client.ts'
 
 const missing = await whyNoApiServer()
@@ -32,9 +38,19 @@ const pod = (name: string, labels: Record<string, string> = {}) => ({
   spec: { containers: [{ name: 'c', image: 'none' }] },
 })
 
+/** Time that runs faster, for what happens once a minute. */
+function hastyClock(times: number): Clock {
+  const clock = new SystemClock()
+  return {
+    now: () => clock.now(),
+    monotonicMs: () => clock.monotonicMs() * times,
+    after: (ms, callback) => clock.after(ms / times, callback),
+  }
+}
+
 describe.skipIf(missing)('the client on a real API server', () => {
   beforeAll(async () => {
-    server = await startApiServer({ controllers: false })
+    server = await startApiServer({ controllers: false, audit: true })
     client = await realClient(server.kubeconfigPath)
   })
 
@@ -122,14 +138,14 @@ describe.skipIf(missing)('the client on a real API server', () => {
       signal,
     )
     const stop = new AbortController()
-    const events: WatchEvent<ConfigMap>[] = []
+    const seenEvents: WatchEvent<ConfigMap>[] = []
     const seen = Promise.withResolvers<void>()
     const options = { namespace, labelSelector: 'watched=yes', initialEvents: true }
     const watching = api.watch(
       configMaps,
       options,
       (event) => {
-        events.push(event)
+        seenEvents.push(event)
         if (event.type === 'BOOKMARK' && event.initialEventsEnd) {
           void api.delete(configMaps, { name: 'w1', namespace }, {}, signal)
         }
@@ -140,8 +156,8 @@ describe.skipIf(missing)('the client on a real API server', () => {
     await seen.promise
     stop.abort(new Error('enough'))
     await expect(watching).rejects.toThrow('enough')
-    expect(events.map((event) => event.type)).toEqual(['ADDED', 'BOOKMARK', 'DELETED'])
-    const [first] = events
+    expect(seenEvents.map((event) => event.type)).toEqual(['ADDED', 'BOOKMARK', 'DELETED'])
+    const [first] = seenEvents
     expect(first?.type === 'ADDED' && first.object.data?.text).toBe('grüße 🚢'.repeat(20_000))
   })
 
@@ -191,6 +207,41 @@ describe.skipIf(missing)('the client on a real API server', () => {
     await expect(next).rejects.toMatchObject({ code: 'Expired', status: 410 })
     const watching = api.watch(configMaps, { namespace, resourceVersion: '1' }, () => {}, AbortSignal.timeout(10_000))
     await expect(watching).rejects.toMatchObject({ code: 'Expired', status: 410 })
+  })
+
+  test('events are taken as they are, and repeated ones counted', async () => {
+    const { api } = client
+    const stop = new AbortController()
+    const recorder = new EventRecorder({
+      api,
+      clock: hastyClock(1_000),
+      random: new SystemRandom(),
+      log: new RecordingLog(),
+      controller: 'slipway.dev/operator',
+      instance: 'operator-0',
+      namespace,
+    })
+    const running = recorder.run(stop.signal)
+    const regarding = { apiVersion: 'v1', kind: 'Node', name: 'n2', uid: 'u' }
+    const say = () => recorder.record({ regarding, type: 'Normal', reason: 'Planned', action: 'Plan', note: 'well' })
+    const sent = async () => (await api.list(events, { fieldSelector: 'reason=Planned' }, signal)).items
+    say()
+    await vi.waitFor(async () => expect(await sent()).toHaveLength(1), 5_000)
+    say()
+    say()
+    await vi.waitFor(async () => expect(await sent()).toMatchObject([{ note: 'well', series: { count: 3 } }]), 5_000)
+    stop.abort()
+    await running
+  })
+
+  test('the audit log shows what was asked, by whom', async () => {
+    const line = (await readFile(server.auditLogPath, 'utf8'))
+      .split('\n')
+      .find((text) => text.includes('"verb":"create"') && text.includes('slipway/test'))
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      userAgent: 'slipway/test (apiserver)',
+      responseStatus: { code: 201 },
+    })
   })
 
   test('says its version', async () => {
