@@ -24,9 +24,9 @@ const election = new LeaderElection({
   namespace: 'default',
   name: 'diary',
   identity,
-  leaseDurationMs: 3_000,
-  renewEveryMs: 500,
-  renewDeadlineMs: 2_000,
+  leaseDurationMs: 6_000,
+  renewEveryMs: 1_000,
+  renewDeadlineMs: 4_000,
 })
 await election.run(async (term) => {
   const fenced = fencedApi(api, () => term.isCurrent())
