@@ -14,6 +14,7 @@ const [kubeconfig = '', identity = ''] = process.argv.slice(2)
 const clock = new SystemClock()
 const { api } = await realClient(kubeconfig)
 const stop = new AbortController()
+const unstoppable = new AbortController().signal
 process.once('SIGTERM', () => stop.abort())
 
 const election = new LeaderElection({
@@ -35,8 +36,9 @@ await election.run(async (term) => {
     for (;;) {
       count += 1
       const body = { data: { writer: identity, count: String(count) } }
-      await fenced.patch(configMaps, { name: 'diary', namespace: 'default' }, { type: 'merge', body }, term.signal)
-      await sleep(clock, 20, term.signal)
+      // Not stopped by the term's signal: the fence alone must hold it back.
+      await fenced.patch(configMaps, { name: 'diary', namespace: 'default' }, { type: 'merge', body }, unstoppable)
+      await sleep(clock, 20, unstoppable)
     }
   } catch (error) {
     // The term is over: that is how this work ends.
