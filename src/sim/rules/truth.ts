@@ -24,6 +24,8 @@ export class Truth {
   readonly updates = new Map<string, DirectUpdate>()
   /** When a node's rollout entered its present phase. */
   readonly phaseSince = new Map<string, number>()
+  /** The highest epoch ever written. */
+  epoch = 0
   /** The slots as last written: a ledger that was deleted does not give them back. */
   grants: readonly Grant[] = []
 
@@ -49,6 +51,7 @@ export class Truth {
         else this.updates.set(name, object as DirectUpdate)
         return
       case 'MaintenancePolicy':
+        this.epoch = Math.max(this.epoch, (object as MaintenancePolicy).status?.ledger?.epoch ?? 0)
         this.grants = (object as MaintenancePolicy).status?.ledger?.grants ?? this.grants
     }
   }
