@@ -184,7 +184,7 @@ describe('draining', () => {
         drain: { ...blocked, blocked: [waitsFor('shop/a'), terminating] },
         now: 5,
       },
-      setRollout({
+      setIfLasting({
         ...told,
         drain: { ...drain, pods: [waitsFor('shop/a'), terminating] },
         reason: { ...told.reason, since: at(5) },

@@ -159,7 +159,8 @@ export class RunningOperation {
     }
     if (held) return 'working'
     if (state?.status?.completed?.includes(this.id)) return 'done'
-    if (!selects(this.#update.spec.nodeSelector, labels)) return undefined
+    if (!selects(this.#update.spec.nodeSelector, labels) || node.metadata.deletionTimestamp !== undefined)
+      return undefined
     // Creation instants carry whole seconds.
     if (Date.parse(creationTimestamp) > this.#startedAt) return undefined
     return this.#isAtTarget(node, state) ? 'skipped' : 'waiting'
