@@ -154,7 +154,10 @@ function drainNode(view: NodeView, operation: Operation, rollout: Rollout): Node
   const code = late ? 'DrainTimedOut' : pods[0]?.reason.code
   const changed = code !== rollout.reason?.code || !sameBlockers(pods, rollout.drain?.pods ?? [])
   if (changed) {
-    const message = `${drain.left} of ${drain.total} pods left${pods[0] ? `: ${pods[0].reason.message}` : ''}`
+    const [first] = pods
+    const message = first
+      ? `${first.reason.message}${others(drain.blocked.length - 1)}`
+      : `${drain.left} of ${drain.total} pods left`
     return {
       action: 'setRollout',
       unhurried: true,
@@ -294,6 +297,10 @@ function isPast(deadline: string | undefined, { now, graceUntil }: NodeView): bo
 
 function isOurCordon(node: Node): boolean {
   return cordonOwner(node) !== undefined
+}
+
+function others(count: number): string {
+  return count > 0 ? `; and ${count} more` : ''
 }
 
 function sameBlockers(a: DrainReport['blocked'], b: DrainReport['blocked']): boolean {
