@@ -55,7 +55,7 @@ export type NodeAction =
   | { readonly action: 'regrant' }
   | { readonly action: 'wait'; readonly untilMs?: number }
 
-const atRest = new Set<Rollout['phase']>(['Done', 'Skipped'])
+const atRest = new Set<Rollout['phase']>(['Done'])
 const lastWords = new Set<AgentOrder['state']>(['Succeeded', 'Failed', 'Withdrawn', 'Refused'])
 
 export function decideNode(view: NodeView): NodeAction {
@@ -69,7 +69,6 @@ export function decideNode(view: NodeView): NodeAction {
   if (rollout?.operationID !== operation.id) return startNode(view, operation)
   switch (rollout.phase) {
     case 'Done':
-    case 'Skipped':
       return isOurCordon(node) && rollout.cordon?.prior !== 'Unschedulable'
         ? { action: 'uncordon' }
         : { action: 'returnGrant' }

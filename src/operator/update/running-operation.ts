@@ -147,8 +147,6 @@ export class RunningOperation {
       switch (rollout.phase) {
         case 'Done':
           return 'done'
-        case 'Skipped':
-          return 'skipped'
         case 'Failed':
           return 'failed'
         case 'RequiresAttention':
