@@ -18,6 +18,8 @@ export interface NodeDraft {
   /** Which process plays its agent. */
   readonly group: string
   readonly version: string
+  /** Ready without a kubelet of ours, as somebody else (kwok) would keep it. */
+  readonly foreign?: boolean
 }
 
 export async function createNodes(api: KubeApi, drafts: readonly NodeDraft[], signal: AbortSignal): Promise<void> {
@@ -25,7 +27,7 @@ export async function createNodes(api: KubeApi, drafts: readonly NodeDraft[], si
 }
 
 export async function createNode(api: KubeApi, draft: NodeDraft, signal: AbortSignal): Promise<void> {
-  const { name, controlPlane, group, version } = draft
+  const { name, controlPlane, group, version, foreign } = draft
   const taint = { key: controlPlaneLabel, effect: 'NoSchedule' as const }
   const labels = {
     'kubernetes.io/hostname': name,
@@ -35,7 +37,9 @@ export async function createNode(api: KubeApi, draft: NodeDraft, signal: AbortSi
   }
   const spec = controlPlane ? { taints: [taint] } : {}
   await api.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec }, signal)
-  const body = { status: { nodeInfo: { kubeletVersion: version } } }
+  const at = new Date().toISOString()
+  const ready = { type: 'Ready', status: 'True', lastHeartbeatTime: at, lastTransitionTime: at }
+  const body = { status: { nodeInfo: { kubeletVersion: version }, ...(foreign && { conditions: [ready] }) } }
   await api.patch(nodes, { name }, { type: 'merge', body }, signal, 'status')
 }
 

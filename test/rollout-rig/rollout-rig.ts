@@ -27,6 +27,8 @@ export interface RigOptions {
   /** How long each pretend step takes. */
   readonly work: string
   readonly version: string
+  /** False: the nodes are Ready by themselves, and no kubelet of ours is played. */
+  readonly kubelets?: boolean
 }
 
 export interface Operator extends AccountAccess {
@@ -38,9 +40,9 @@ const controllers = [
   'replicaset-controller',
   'disruption-controller',
   'garbage-collector-controller',
-  'node-lifecycle-controller',
   'pod-garbage-collector-controller',
 ]
+const nodeLifecycle = 'node-lifecycle-controller'
 const leaseName = 'slipway-operator'
 const readyWithinMs = 90_000
 const look = { interval: 100 }
@@ -69,16 +71,18 @@ export class RolloutRig {
     const groups = Array.from({ length: options.agentProcesses }, (_, index) => `g${index}`)
     this.#stateDirs = groups.map((group) => join(this.#dir, group))
     this.agents = groups.map((group, index) => {
-      const args = ['sim', 'agents', '--kubeconfig', server.kubeconfigPath, '--kubelets', '--work', options.work]
+      const args = ['sim', 'agents', '--kubeconfig', server.kubeconfigPath, '--work', options.work]
       const own = ['--selector', `${groupLabel}=${group}`, '--state', this.#stateDirs[index] ?? '']
-      return new SlipwayProcess(group, [...args, ...own], join(server.dir, `agents-${group}.log`))
+      const kubelets = options.kubelets === false ? [] : ['--kubelets']
+      return new SlipwayProcess(group, [...args, ...own, ...kubelets], join(server.dir, `agents-${group}.log`))
     })
     process.once('exit', this.#killAll)
   }
 
   /** Everything runs and every agent has reported. */
   static async start(options: RigOptions): Promise<RolloutRig> {
-    const server = await startApiServer({ controllers, audit: true })
+    const animated = options.kubelets === false ? controllers : [...controllers, nodeLifecycle]
+    const server = await startApiServer({ controllers: animated, audit: true })
     try {
       const { api } = await realClient(server.kubeconfigPath)
       await installSlipway(server)
@@ -190,7 +194,7 @@ export class RolloutRig {
   }
 }
 
-function draftNodes({ controlPlane, workers, agentProcesses, version }: RigOptions): readonly NodeDraft[] {
+function draftNodes({ controlPlane, workers, agentProcesses, version, kubelets }: RigOptions): readonly NodeDraft[] {
   const names = [
     ...Array.from({ length: controlPlane }, (_, index) => `cp${index + 1}`),
     ...Array.from({ length: workers }, (_, index) => `w${index + 1}`),
@@ -200,6 +204,7 @@ function draftNodes({ controlPlane, workers, agentProcesses, version }: RigOptio
     controlPlane: index < controlPlane,
     group: `g${index % agentProcesses}`,
     version,
+    foreign: kubelets === false,
   }))
 }
 

@@ -27,8 +27,8 @@ export async function tellKubeletRestart(kubelet: RestartedKubelet, signal: Abor
     } catch (error) {
       if (signal.aborted || isKubeError(error, 'NotFound')) return false
       if (!isKubeError(error)) throw error
-      // Somebody else wrote the Node meanwhile: look again at once.
-      if (error.code !== 'Conflict') await pause(kubelet.clock, againMs, signal)
+      // Somebody else wrote meanwhile: look again at once.
+      if (!isKubeError(error, 'Conflict', 'AlreadyExists')) await pause(kubelet.clock, againMs, signal)
     }
   }
   return false
@@ -51,13 +51,15 @@ function withHeartbeat({ status }: Node, now: string): NonNullable<Node['status'
   )
 }
 
+/** Made where there is none, as a kubelet would: without it nobody could tell that the node lives again. */
 async function renewLease({ api, clock, nodeName }: RestartedKubelet, signal: AbortSignal): Promise<void> {
   const ref = { name: nodeName, namespace: 'kube-node-lease' }
-  const body = { spec: { renewTime: microTime(clock.now()) } }
+  const renewTime = microTime(clock.now())
   try {
-    await api.patch(leases, ref, { type: 'merge', body }, signal)
+    await api.patch(leases, ref, { type: 'merge', body: { spec: { renewTime } } }, signal)
   } catch (error) {
-    // Not everybody who animates nodes keeps Leases.
     if (!isKubeError(error, 'NotFound')) throw error
+    const spec = { holderIdentity: nodeName, leaseDurationSeconds: 40, renewTime }
+    await api.create(leases, { metadata: ref, spec }, signal)
   }
 }
