@@ -1,0 +1,75 @@
+// When each node was taken and put back, and when its pods went, as somebody outside sees it on the API.
+
+import { type Node, nodes, type Pod, pods } from '../src/api/kube.ts'
+import type { Bed } from './bed.ts'
+
+export interface Outage {
+  readonly node: string
+  readonly cordonedMs: number
+  readonly uncordonedMs: number
+  /** From the first pod asked to go to the last one gone. */
+  readonly drainMs: number
+}
+
+interface Open {
+  readonly cordonedMs: number
+  firstAskedMs?: number
+  lastGoneMs?: number
+  uncordonedMs?: number
+}
+
+export class NodeOutages {
+  readonly #outages = new Map<string, Open>()
+
+  static async watch(bed: Bed, signal: AbortSignal): Promise<NodeOutages> {
+    const outages = new NodeOutages()
+    const [nodeStore, podStore] = await Promise.all([bed.follow(nodes, {}, signal), bed.follow(pods, {}, signal)])
+    nodeStore.subscribe(({ object }) => outages.#seeNode(object, performance.now()))
+    podStore.subscribe(({ type, object }) => outages.#seePod(object, type === 'removed', performance.now()))
+    return outages
+  }
+
+  /** Those that are over, in the order in which they began. */
+  ended(): readonly Outage[] {
+    return [...this.#outages].flatMap(([node, { cordonedMs, uncordonedMs, firstAskedMs, lastGoneMs }]) => {
+      if (uncordonedMs === undefined) return []
+      const drainMs = firstAskedMs === undefined || lastGoneMs === undefined ? 0 : lastGoneMs - firstAskedMs
+      return [{ node, cordonedMs, uncordonedMs, drainMs }]
+    })
+  }
+
+  #seeNode({ metadata, spec }: Node, nowMs: number): void {
+    const open = this.#outages.get(metadata.name)
+    if (spec.unschedulable && !open) this.#outages.set(metadata.name, { cordonedMs: nowMs })
+    else if (!spec.unschedulable && open) open.uncordonedMs ??= nowMs
+  }
+
+  #seePod({ metadata, spec }: Pod, gone: boolean, nowMs: number): void {
+    const open = this.#outages.get(spec.nodeName ?? '')
+    if (!open || open.uncordonedMs !== undefined) return
+    if (metadata.deletionTimestamp !== undefined) open.firstAskedMs ??= nowMs
+    if (gone) open.lastGoneMs = nowMs
+  }
+}
+
+/** Seconds from each return of a slot to the taking of the next node; the first takings found all slots free. */
+export function slotWaits(outages: readonly Outage[], slots: number): readonly number[] {
+  const freed = outages.map(({ uncordonedMs }) => uncordonedMs).toSorted((a, b) => a - b)
+  const taken = outages.map(({ cordonedMs }) => cordonedMs).toSorted((a, b) => a - b)
+  return taken.slice(slots).map((takenMs, index) => (takenMs - (freed[index] ?? takenMs)) / 1000)
+}
+
+/** The most nodes that were away at the same moment. */
+export function mostAway(outages: readonly Outage[]): number {
+  const steps = outages.flatMap(({ cordonedMs, uncordonedMs }) => [
+    { atMs: cordonedMs, change: 1 },
+    { atMs: uncordonedMs, change: -1 },
+  ])
+  let away = 0
+  let most = 0
+  for (const { change } of steps.toSorted((a, b) => a.atMs - b.atMs || a.change - b.change)) {
+    away += change
+    most = Math.max(most, away)
+  }
+  return most
+}
