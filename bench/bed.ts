@@ -29,8 +29,6 @@ const definitions: ResourceType<Definition> = {
   plural: 'customresourcedefinitions',
   namespaced: false,
 }
-const scriptName = 'bench-script'
-const script = '#!/bin/sh\n'
 
 export class Bed {
   readonly server: ApiServer
@@ -60,7 +58,7 @@ export class Bed {
     }
   }
 
-  /** What the operator needs before it starts, and a script for updates to run. */
+  /** What the operator needs before it starts. */
   async #prepare(signal: AbortSignal): Promise<void> {
     for (const definition of resourceDefinitions()) await this.api.create<Definition>(definitions, definition, signal)
     for (const type of [directUpdates, nodeStates, maintenancePolicies]) {
@@ -71,8 +69,6 @@ export class Bed {
     }
     await ensureNamespace(this.api, operatorNamespace, signal)
     await ensureNamespace(this.api, 'kube-node-lease', signal)
-    const metadata = { name: scriptName, namespace: operatorNamespace }
-    await this.api.create(configMaps, { metadata, data: { script } }, signal)
   }
 
   logPath(name: string): string {
@@ -107,16 +103,22 @@ export class Bed {
     await inParallel(count, (index) => this.api.create(nodes, readyNode(`node-${index + 1}`, index % parts), signal))
   }
 
-  /** An update that runs the script. */
+  /** A script of its own for an update of this name to run. */
+  async addScript(name: string, signal: AbortSignal): Promise<void> {
+    const metadata = { name, namespace: operatorNamespace }
+    await this.api.create(configMaps, { metadata, data: { script: scriptFor(name) } }, signal)
+  }
+
+  /** An update that runs the script of its name. */
   async createUpdate(
     name: string,
     maxUnavailable: number,
     signal: AbortSignal,
     more: Partial<DirectUpdateSpec> = {},
   ): Promise<void> {
-    const sha256 = createHash('sha256').update(script).digest('hex')
+    const sha256 = createHash('sha256').update(scriptFor(name)).digest('hex')
     const { apiVersion, kind } = directUpdates
-    const spec = { script: { configMap: scriptName, sha256 }, strategy: { maxUnavailable }, ...more }
+    const spec = { script: { configMap: name, sha256 }, strategy: { maxUnavailable }, ...more }
     await this.api.create(directUpdates, { apiVersion, kind, metadata: { name }, spec }, signal)
   }
 
@@ -149,6 +151,10 @@ export class Bed {
     await this.#client.close()
     await this.server.stop()
   }
+}
+
+function scriptFor(name: string): string {
+  return `#!/bin/sh\n# ${name}\n`
 }
 
 export async function until(what: string, holds: () => Promise<boolean>, withinMs = 180_000): Promise<void> {

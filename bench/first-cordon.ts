@@ -55,6 +55,7 @@ async function patchToEvent(bed: Bed, store: Store<Node>, signal: AbortSignal): 
 
 /** The update is removed again, and everything put back, before this returns. */
 async function createdToCordon(bed: Bed, store: Store<Node>, name: string, signal: AbortSignal): Promise<number> {
+  await bed.addScript(name, signal)
   const startedMs = performance.now()
   const seen = firstChange(store, ({ object }) => object.spec.unschedulable === true)
   await bed.createUpdate(name, 1, signal)

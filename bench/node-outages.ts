@@ -1,29 +1,34 @@
-// When each node was taken and put back, and when its pods went, as somebody outside sees it on the API.
+// When each node was taken and put back, and what happened to it between, as somebody outside sees it on the API.
 
 import { type Node, nodes, type Pod, pods } from '../src/api/kube.ts'
+import { type NodeState, nodeStates } from '../src/api/node-state.ts'
 import type { Bed } from './bed.ts'
 
 export interface Outage {
   readonly node: string
   readonly cordonedMs: number
   readonly uncordonedMs: number
-  /** From the first pod asked to go to the last one gone. */
-  readonly drainMs: number
+  /** The first pod asked to go, and the last one gone. */
+  readonly firstAskedMs: number
+  readonly lastGoneMs: number
+  /** The work order written, and the agent's last word on it. */
+  readonly orderedMs: number
+  readonly reportedMs: number
 }
 
-interface Open {
-  readonly cordonedMs: number
-  firstAskedMs?: number
-  lastGoneMs?: number
-  uncordonedMs?: number
-}
+type Open = Pick<Outage, 'cordonedMs'> & { -readonly [K in keyof Omit<Outage, 'node' | 'cordonedMs'>]?: Outage[K] }
 
 export class NodeOutages {
   readonly #outages = new Map<string, Open>()
 
   static async watch(bed: Bed, signal: AbortSignal): Promise<NodeOutages> {
     const outages = new NodeOutages()
-    const [nodeStore, podStore] = await Promise.all([bed.follow(nodes, {}, signal), bed.follow(pods, {}, signal)])
+    const [nodeStore, podStore, stateStore] = await Promise.all([
+      bed.follow(nodes, {}, signal),
+      bed.follow(pods, {}, signal),
+      bed.follow(nodeStates, {}, signal),
+    ])
+    stateStore.subscribe(({ object }) => outages.#seeState(object, performance.now()))
     nodeStore.subscribe(({ object }) => outages.#seeNode(object, performance.now()))
     podStore.subscribe(({ type, object }) => outages.#seePod(object, type === 'removed', performance.now()))
     return outages
@@ -31,10 +36,11 @@ export class NodeOutages {
 
   /** Those that are over, in the order in which they began. */
   ended(): readonly Outage[] {
-    return [...this.#outages].flatMap(([node, { cordonedMs, uncordonedMs, firstAskedMs, lastGoneMs }]) => {
-      if (uncordonedMs === undefined) return []
-      const drainMs = firstAskedMs === undefined || lastGoneMs === undefined ? 0 : lastGoneMs - firstAskedMs
-      return [{ node, cordonedMs, uncordonedMs, drainMs }]
+    return [...this.#outages].flatMap(([node, open]) => {
+      const { cordonedMs, uncordonedMs, orderedMs, reportedMs } = open
+      if (uncordonedMs === undefined || orderedMs === undefined || reportedMs === undefined) return []
+      const { firstAskedMs = cordonedMs, lastGoneMs = firstAskedMs } = open
+      return [{ node, cordonedMs, firstAskedMs, lastGoneMs, orderedMs, reportedMs, uncordonedMs }]
     })
   }
 
@@ -49,6 +55,13 @@ export class NodeOutages {
     if (!open || open.uncordonedMs !== undefined) return
     if (metadata.deletionTimestamp !== undefined) open.firstAskedMs ??= nowMs
     if (gone) open.lastGoneMs = nowMs
+  }
+
+  #seeState({ metadata, spec, status }: NodeState, nowMs: number): void {
+    const open = this.#outages.get(metadata.name)
+    if (!open) return
+    if (spec.order !== undefined) open.orderedMs ??= nowMs
+    if (status?.agent?.order?.state === 'Succeeded') open.reportedMs ??= nowMs
   }
 }
 

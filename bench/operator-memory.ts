@@ -68,6 +68,7 @@ async function addPods(bed: Bed, size: { nodes: number; pods: number }, signal: 
 }
 
 async function rollOut(bed: Bed, signal: AbortSignal): Promise<void> {
+  await bed.addScript(updateName, signal)
   await bed.createUpdate(updateName, 10, signal, {
     nodeSelector: { matchLabels: { part: '0' } },
     // Nothing here makes pods again.

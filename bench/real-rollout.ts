@@ -22,6 +22,7 @@ export const realRollout: Bench = {
     try {
       await populate(bed, signal)
       const outages = await NodeOutages.watch(bed, signal)
+      await bed.addScript(updateName, signal)
       const from = new Date()
       await bed.createUpdate(updateName, size.atOnce, signal)
       await succeeded(bed, signal)
@@ -72,8 +73,20 @@ async function succeeded(bed: Bed, signal: AbortSignal): Promise<void> {
   )
 }
 
-function beyondSeconds({ cordonedMs, uncordonedMs, drainMs }: Outage): number {
-  return (uncordonedMs - cordonedMs - drainMs) / 1000 - size.workSeconds
+function beyondSeconds({ cordonedMs, uncordonedMs, firstAskedMs, lastGoneMs }: Outage): number {
+  return (uncordonedMs - cordonedMs - (lastGoneMs - firstAskedMs)) / 1000 - size.workSeconds
+}
+
+/** Where the time beyond drain and work goes: these add up to it. */
+function shares(outages: readonly Outage[]) {
+  const between = (from: keyof Omit<Outage, 'node'>, to: keyof Omit<Outage, 'node'>) =>
+    mean(outages.map((outage) => (outage[to] - outage[from]) / 1000))
+  return {
+    cordonToFirstEviction: between('cordonedMs', 'firstAskedMs'),
+    lastPodGoneToOrder: between('lastGoneMs', 'orderedMs'),
+    orderToReportBeyondWork: between('orderedMs', 'reportedMs') - size.workSeconds,
+    reportToUncordon: between('reportedMs', 'uncordonedMs'),
+  }
 }
 
 function figures(outages: readonly Outage[], counts: ReadonlyMap<string, number>) {
@@ -106,7 +119,8 @@ function details(outages: readonly Outage[]) {
   return {
     slotWaitMedian: median(slotWaits(outages, size.atOnce)),
     beyondMedian: median(outages.map(beyondSeconds)),
-    drainMean: mean(outages.map(({ drainMs }) => drainMs / 1000)),
+    drainMean: mean(outages.map(({ firstAskedMs, lastGoneMs }) => (lastGoneMs - firstAskedMs) / 1000)),
+    ...shares(outages),
     mostAway: mostAway(outages),
   }
 }
