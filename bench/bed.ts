@@ -1,6 +1,8 @@
 // A real API server with our resources, a client of our own to it, and the processes that were started on it.
 
 import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { SystemClock } from '../src/adapters/clock/system-clock.ts'
@@ -36,6 +38,8 @@ export class Bed {
   readonly #client: HttpKubeApi
   readonly #started: ChildProgram[] = []
   readonly #watching = new AbortController()
+  /** In memory where that can be had: one disk of this machine is not a hundred machines' disks. */
+  readonly #agentDisks = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'slipway-agents-'))
 
   private constructor(server: ApiServer, client: HttpKubeApi) {
     this.server = server
@@ -93,7 +97,7 @@ export class Bed {
   /** Agents over pretend hosts, and their kubelets, for the nodes of one part of `addNodes`. */
   startAgents(part: number, workSeconds: number): ChildProgram {
     const args = ['sim', 'agents', '--kubeconfig', this.server.kubeconfigPath, '--selector', `part=${part}`]
-    const state = join(this.server.dir, `agents-${part}`)
+    const state = join(this.#agentDisks, String(part))
     const more = ['--work', `${workSeconds}s`, '--state', state, '--kubelets']
     return this.keep(startFromSources([...args, ...more], this.logPath(`agents-${part}`)))
   }
@@ -150,6 +154,7 @@ export class Bed {
     await Promise.all(this.#started.map((program) => program.stop('SIGTERM')))
     await this.#client.close()
     await this.server.stop()
+    rmSync(this.#agentDisks, { recursive: true, force: true })
   }
 }
 

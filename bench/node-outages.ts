@@ -8,7 +8,7 @@ export interface Outage {
   readonly node: string
   readonly cordonedMs: number
   readonly uncordonedMs: number
-  /** The first pod asked to go, and the last one gone. */
+  /** The drain: the first eviction asked for, and the last pod gone. */
   readonly firstAskedMs: number
   readonly lastGoneMs: number
   /** The work order written, and the agent's last word on it. */
@@ -16,7 +16,14 @@ export interface Outage {
   readonly reportedMs: number
 }
 
-type Open = Pick<Outage, 'cordonedMs'> & { -readonly [K in keyof Omit<Outage, 'node' | 'cordonedMs'>]?: Outage[K] }
+interface Open {
+  readonly cordonedMs: number
+  readonly leaving: Set<string>
+  lastGoneMs?: number
+  orderedMs?: number
+  reportedMs?: number
+  uncordonedMs?: number
+}
 
 export class NodeOutages {
   readonly #outages = new Map<string, Open>()
@@ -28,41 +35,48 @@ export class NodeOutages {
       bed.follow(pods, {}, signal),
       bed.follow(nodeStates, {}, signal),
     ])
-    stateStore.subscribe(({ object }) => outages.#seeState(object, performance.now()))
-    nodeStore.subscribe(({ object }) => outages.#seeNode(object, performance.now()))
-    podStore.subscribe(({ type, object }) => outages.#seePod(object, type === 'removed', performance.now()))
+    stateStore.subscribe(({ object }) => outages.#seeState(object, nowMs()))
+    nodeStore.subscribe(({ object }) => outages.#seeNode(object, nowMs()))
+    podStore.subscribe(({ type, object }) => outages.#seePod(object, type === 'removed', nowMs()))
     return outages
   }
 
-  /** Those that are over, in the order in which they began. */
-  ended(): readonly Outage[] {
+  /** Those that are over, in the order in which they began; `askedMs` says when a pod's eviction was asked for. */
+  ended(askedMs: ReadonlyMap<string, number>): readonly Outage[] {
     return [...this.#outages].flatMap(([node, open]) => {
       const { cordonedMs, uncordonedMs, orderedMs, reportedMs } = open
       if (uncordonedMs === undefined || orderedMs === undefined || reportedMs === undefined) return []
-      const { firstAskedMs = cordonedMs, lastGoneMs = firstAskedMs } = open
+      const asked = [...open.leaving].flatMap((pod) => askedMs.get(pod) ?? [])
+      const firstAskedMs = asked.length > 0 ? Math.min(...asked) : cordonedMs
+      const { lastGoneMs = firstAskedMs } = open
       return [{ node, cordonedMs, firstAskedMs, lastGoneMs, orderedMs, reportedMs, uncordonedMs }]
     })
   }
 
-  #seeNode({ metadata, spec }: Node, nowMs: number): void {
+  #seeNode({ metadata, spec }: Node, atMs: number): void {
     const open = this.#outages.get(metadata.name)
-    if (spec.unschedulable && !open) this.#outages.set(metadata.name, { cordonedMs: nowMs })
-    else if (!spec.unschedulable && open) open.uncordonedMs ??= nowMs
+    if (spec.unschedulable && !open) this.#outages.set(metadata.name, { cordonedMs: atMs, leaving: new Set() })
+    else if (!spec.unschedulable && open) open.uncordonedMs ??= atMs
   }
 
-  #seePod({ metadata, spec }: Pod, gone: boolean, nowMs: number): void {
+  #seePod({ metadata, spec }: Pod, gone: boolean, atMs: number): void {
     const open = this.#outages.get(spec.nodeName ?? '')
     if (!open || open.uncordonedMs !== undefined) return
-    if (metadata.deletionTimestamp !== undefined) open.firstAskedMs ??= nowMs
-    if (gone) open.lastGoneMs = nowMs
+    if (metadata.deletionTimestamp !== undefined) open.leaving.add(`${metadata.namespace}/${metadata.name}`)
+    if (gone) open.lastGoneMs = atMs
   }
 
-  #seeState({ metadata, spec, status }: NodeState, nowMs: number): void {
+  #seeState({ metadata, spec, status }: NodeState, atMs: number): void {
     const open = this.#outages.get(metadata.name)
     if (!open) return
-    if (spec.order !== undefined) open.orderedMs ??= nowMs
-    if (status?.agent?.order?.state === 'Succeeded') open.reportedMs ??= nowMs
+    if (spec.order !== undefined) open.orderedMs ??= atMs
+    if (status?.agent?.order?.state === 'Succeeded') open.reportedMs ??= atMs
   }
+}
+
+/** Comparable with the server's own instants. */
+function nowMs(): number {
+  return performance.timeOrigin + performance.now()
 }
 
 /** Seconds from each return of a slot to the taking of the next node; the first takings found all slots free. */

@@ -4,10 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { directUpdates } from '../src/api/direct-update.ts'
 import { pods } from '../src/api/kube.ts'
 import { createWorkload, ensureNamespace } from '../src/sim/workloads.ts'
-import { countRequests, listing, total } from './audit-log.ts'
+import { countRequests, evictionTimes, listing, total } from './audit-log.ts'
 import { Bed, until } from './bed.ts'
 import { type Bench, mean, median } from './figure.ts'
 import { mostAway, NodeOutages, type Outage, slotWaits } from './node-outages.ts'
+import { cpuNow, cpuSince } from './process-cpu.ts'
 
 const size = { nodes: 100, podsPerNode: 10, atOnce: 10, workSeconds: 2, workloads: 20, agentProcesses: 2 }
 const updateName = 'bench'
@@ -20,18 +21,22 @@ export const realRollout: Bench = {
   async measure(signal) {
     const bed = await Bed.start({ controllers: true, audit: true }, signal)
     try {
-      await populate(bed, signal)
+      const ours = await populate(bed, signal)
+      const pids = { ...bed.server.pids, ...ours, bench: process.pid }
       const outages = await NodeOutages.watch(bed, signal)
       await bed.addScript(updateName, signal)
+      const cpuBefore = cpuNow(pids)
       const from = new Date()
       await bed.createUpdate(updateName, size.atOnce, signal)
       await succeeded(bed, signal)
       const rolloutSeconds = (Date.now() - from.getTime()) / 1000
+      const cpu = cpuSince(cpuBefore, pids)
       await wait(trailingMs, undefined, { signal })
       const counts = await countRequests(bed.server.auditLogPath, ['operator', 'agent'], from, new Date())
+      const ended = outages.ended(await evictionTimes(bed.server.auditLogPath))
       return {
-        figures: figures(outages.ended(), counts),
-        seen: { rolloutSeconds, ...details(outages.ended()), requests: listing(counts) },
+        figures: figures(ended, counts),
+        seen: { rolloutSeconds, ...details(ended), ...cpu, requests: listing(counts) },
       }
     } finally {
       await bed.stop()
@@ -39,10 +44,14 @@ export const realRollout: Bench = {
   },
 }
 
-async function populate(bed: Bed, signal: AbortSignal): Promise<void> {
+/** Returns the processes of ours that run on it. */
+async function populate(bed: Bed, signal: AbortSignal): Promise<Record<string, number>> {
   await bed.addNodes(size.nodes, size.agentProcesses, signal)
-  for (let part = 0; part < size.agentProcesses; part++) bed.startAgents(part, size.workSeconds)
-  await bed.startOperator()
+  const ours: Record<string, number> = {}
+  for (let part = 0; part < size.agentProcesses; part++) {
+    ours[`agents-${part}`] = bed.startAgents(part, size.workSeconds).pid
+  }
+  ours.operator = (await bed.startOperator()).pid
   await bed.settled(size.nodes, true, signal)
   await ensureNamespace(bed.api, 'shop', signal)
   const count = size.nodes * size.podsPerNode
@@ -57,6 +66,7 @@ async function populate(bed: Bed, signal: AbortSignal): Promise<void> {
   })
   // Whoever still writes down what was just made has time to.
   await wait(5_000, undefined, { signal })
+  return ours
 }
 
 async function succeeded(bed: Bed, signal: AbortSignal): Promise<void> {
