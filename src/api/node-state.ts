@@ -121,6 +121,11 @@ export const agentStatusSchema = z.strictObject({
 export const nodeStateSpecSchema = z.strictObject({ order: orderSchema.optional() })
 export const nodeStateStatusSchema = z.strictObject({
   rollout: rolloutSchema.optional(),
+  completed: z
+    .array(identifier)
+    .max(20)
+    .optional()
+    .describe('earlier operations this node is done for: updates may overlap, and none works on a node twice'),
   agent: agentStatusSchema.optional(),
 })
 

@@ -32,63 +32,25 @@ export interface Followed {
 
 /** Resolves at the update's end; rejects with Stopped when aborted before it, and when the API stays away for long. */
 export async function followUpdate(options: FollowOptions, signal: AbortSignal): Promise<Followed> {
-  const { api, clock, sink, update } = options
-  const follower = new AbortController()
-  const seen: Partial<Seen> = {}
-  let troubled = false
-  let gather: CancelTimer | undefined
-
+  const { api, clock, sink } = options
+  const stop = new AbortController()
   const ended = Promise.withResolvers<Followed>()
+  const seen: Partial<Seen> = {}
+  let gather: CancelTimer | undefined
   const look = () => {
     gather = undefined
-    const snapshot = snapshotOf(seen, update, clock)
-    if (!snapshot) return
-    const deleted = seen.updates?.get(update.metadata.name) === undefined
-    sink.show(snapshot)
-    if (deleted || isEnded(snapshot.update)) ended.resolve({ snapshot, deleted })
+    const followed = followedOf(seen, options)
+    if (!followed) return
+    sink.show(followed.snapshot)
+    if (followed.deleted || isEnded(followed.snapshot.update)) ended.resolve(followed)
   }
-  const changed = () => {
+  const onChange = () => {
     gather ??= clock.after(gatherMs, look)
   }
-  const onTrouble = (error: unknown) => {
-    if (troubled === (error !== undefined)) return
-    troubled = error !== undefined
-    sink.note(clock.now(), troubled ? `${asSlipwayError(error).message}; trying again` : 'the API server answers again')
-  }
-  const follow = <T extends KubeObject>(
-    type: ResourceType<T>,
-    selection: Selection,
-    keep: (objects: ReadonlyMap<string, T>) => void,
-  ) =>
-    followCollection(
-      {
-        api,
-        clock,
-        type,
-        selection,
-        onTrouble,
-        onChange: (objects) => {
-          keep(objects)
-          changed()
-        },
-      },
-      follower.signal,
-    )
-
   const onAbort = () => ended.reject(new SlipwayError('Stopped', 'stopped'))
   if (signal.aborted) onAbort()
   signal.addEventListener('abort', onAbort, { once: true })
-  const following = Promise.all([
-    follow(
-      directUpdates,
-      { fieldSelector: `metadata.name=${update.metadata.name}` },
-      (found) => (seen.updates = found),
-    ),
-    follow(nodes, nodeSelection(update), (found) => (seen.nodes = found)),
-    follow(nodeStates, {}, (found) => (seen.nodeStates = found)),
-    follow(maintenancePolicies, { fieldSelector: `metadata.name=${policyName}` }, (found) => (seen.policies = found)),
-  ])
-  following.catch(ended.reject)
+  followAll(options, seen, onChange, stop.signal).catch(ended.reject)
   try {
     const last = await ended.promise
     if (last.deleted) return last
@@ -99,9 +61,42 @@ export async function followUpdate(options: FollowOptions, signal: AbortSignal):
   } finally {
     signal.removeEventListener('abort', onAbort)
     gather?.()
-    follower.abort()
+    stop.abort()
     sink.end()
   }
+}
+
+/** Keeps `seen` in step with the API until aborted. */
+async function followAll(
+  { api, clock, sink, update }: FollowOptions,
+  seen: Partial<Seen>,
+  onChange: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let troubled = false
+  const onTrouble = (error: unknown) => {
+    if (troubled === (error !== undefined)) return
+    troubled = error !== undefined
+    sink.note(clock.now(), troubled ? `${asSlipwayError(error).message}; trying again` : 'the API server answers again')
+  }
+  const follow = <T extends KubeObject>(
+    type: ResourceType<T>,
+    selection: Selection,
+    keep: (objects: ReadonlyMap<string, T>) => Partial<Seen>,
+  ) => {
+    const changed = (objects: ReadonlyMap<string, T>) => {
+      Object.assign(seen, keep(objects))
+      onChange()
+    }
+    return followCollection({ api, clock, type, selection, onTrouble, onChange: changed }, signal)
+  }
+  const byName = (name: string) => ({ fieldSelector: `metadata.name=${name}` })
+  await Promise.all([
+    follow(directUpdates, byName(update.metadata.name), (updates) => ({ updates })),
+    follow(nodes, nodeSelection(update), (found) => ({ nodes: found })),
+    follow(nodeStates, {}, (states) => ({ nodeStates: states })),
+    follow(maintenancePolicies, byName(policyName), (policies) => ({ policies })),
+  ])
 }
 
 /** All there is to say about one update, read once. */
@@ -131,13 +126,16 @@ interface Seen {
   policies: ReadonlyMap<string, MaintenancePolicy>
 }
 
-function snapshotOf(seen: Partial<Seen>, fallback: DirectUpdate, clock: Clock): RolloutSnapshot | undefined {
+/** Undefined until everything was seen once. */
+function followedOf(seen: Partial<Seen>, { update, clock }: FollowOptions): Followed | undefined {
   if (!seen.updates || !seen.nodes || !seen.nodeStates || !seen.policies) return undefined
-  return {
+  const found = seen.updates.get(update.metadata.name)
+  const snapshot = {
     now: clock.now(),
-    update: seen.updates.get(fallback.metadata.name) ?? fallback,
+    update: found ?? update,
     nodes: [...seen.nodes.values()],
     nodeStates: [...seen.nodeStates.values()],
     policy: seen.policies.get(policyName),
   }
+  return { snapshot, deleted: found === undefined }
 }

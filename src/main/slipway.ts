@@ -39,15 +39,20 @@ const deps: CliDependencies = {
   runOperator: async (options, signal) =>
     (await import('./roles/operator-role.ts')).operatorRole(role, options, signal),
   runAgent: async (options, signal) => (await import('./roles/agent-role.ts')).agentRole(role, options, signal),
-  runDemo: async (...asked) => (await import('./roles/simulated-roles.ts')).demoRole(...asked),
-  runSimulate: async (...asked) => (await import('./roles/simulated-roles.ts')).simulateRole(...asked),
+  runDemo: async (options, sink, signal) =>
+    (await import('./roles/demo-role.ts')).demoRole(role, options, sink, signal),
+  runSimulate: async (options, onRun, signal) =>
+    (await import('./roles/simulate-role.ts')).simulateRole(version, options, onRun, signal),
   runSimAgents: async (options, signal) =>
     (await import('./roles/sim-agents-role.ts')).simAgentsRole(role, options, signal),
 }
 
 process.stdout.on('error', endWithReader)
-process.exitCode = await runCli(process.argv.slice(2), deps)
+const exitCode = await runCli(process.argv.slice(2), deps)
 await connector.close()
+// What was said is written out first; then nothing that still waits (a long timer, an idle connection) holds the process.
+await Promise.all([process.stdout, process.stderr].map(written))
+process.exit(exitCode)
 
 /** Aborted by the first SIGINT or SIGTERM; a second one ends the process at once. */
 function stopSignal(): AbortSignal {
@@ -59,6 +64,10 @@ function stopSignal(): AbortSignal {
     })
   }
   return controller.signal
+}
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()))
 }
 
 /** Whoever read our output has gone (`slipway nodes | head`): nothing is left to say. */

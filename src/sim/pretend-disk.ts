@@ -21,7 +21,8 @@ export class PretendDisk implements Disk {
   #files = new Map<string, File>()
   #durable = new Map<string, File>()
   #folders = new Set<string>(['/'])
-  #pending: NameChange[] = []
+  /** Each entry is kept or lost as a whole: a rename is one. */
+  #pending: (readonly NameChange[])[] = []
 
   async read(path: string): Promise<string | undefined> {
     return this.#files.get(path)?.content
@@ -38,7 +39,7 @@ export class PretendDisk implements Disk {
       return
     }
     this.#mustBeFolder(folderOf(path))
-    this.#name(path, { content, synced: undefined })
+    this.#change({ path, file: { content, synced: undefined } })
   }
 
   async sync(path: string): Promise<void> {
@@ -49,13 +50,12 @@ export class PretendDisk implements Disk {
   async rename(from: string, to: string): Promise<void> {
     const file = this.#mustGet(from)
     this.#mustBeFolder(folderOf(to))
-    this.#name(to, file)
-    this.#name(from, undefined)
+    this.#change({ path: to, file }, { path: from, file: undefined })
   }
 
   async remove(path: string): Promise<void> {
     this.#mustGet(path)
-    this.#name(path, undefined)
+    this.#change({ path, file: undefined })
   }
 
   async makeFolder(path: string): Promise<void> {
@@ -64,12 +64,9 @@ export class PretendDisk implements Disk {
 
   async syncFolder(path: string): Promise<void> {
     this.#mustBeFolder(path)
-    const later: NameChange[] = []
-    for (const change of this.#pending) {
-      if (folderOf(change.path) === path) this.#keep(change)
-      else later.push(change)
-    }
-    this.#pending = later
+    const inFolder = (changes: readonly NameChange[]): boolean => changes.some((one) => folderOf(one.path) === path)
+    for (const changes of this.#pending) if (inFolder(changes)) this.#keep(changes)
+    this.#pending = this.#pending.filter((changes) => !inFolder(changes))
   }
 
   async names(path: string): Promise<readonly string[]> {
@@ -85,7 +82,8 @@ export class PretendDisk implements Disk {
   }
 
   async removeFolder(path: string): Promise<void> {
-    for (const known of [...this.#files.keys()]) if (known.startsWith(`${path}/`)) this.#name(known, undefined)
+    for (const known of [...this.#files.keys()])
+      if (known.startsWith(`${path}/`)) this.#change({ path: known, file: undefined })
     for (const folder of [...this.#folders]) {
       if (folder === path || folder.startsWith(`${path}/`)) this.#folders.delete(folder)
     }
@@ -94,7 +92,7 @@ export class PretendDisk implements Disk {
   /** The power goes: of what was not synced, chance decides what is there afterwards. */
   losePower(random: SeededRandom): void {
     const kept = random.whole(0, this.#pending.length)
-    for (const change of this.#pending.slice(0, kept)) this.#keep(change)
+    for (const changes of this.#pending.slice(0, kept)) this.#keep(changes)
     this.#pending = []
     this.#files = new Map()
     this.#folders = new Set(['/'])
@@ -106,15 +104,13 @@ export class PretendDisk implements Disk {
     this.#durable = new Map(this.#files)
   }
 
-  #name(path: string, file: File | undefined): void {
-    if (file === undefined) this.#files.delete(path)
-    else this.#files.set(path, file)
-    this.#pending.push({ path, file })
+  #change(...changes: readonly NameChange[]): void {
+    apply(this.#files, changes)
+    this.#pending.push(changes)
   }
 
-  #keep({ path, file }: NameChange): void {
-    if (file === undefined) this.#durable.delete(path)
-    else this.#durable.set(path, file)
+  #keep(changes: readonly NameChange[]): void {
+    apply(this.#durable, changes)
   }
 
   #mustGet(path: string): File {
@@ -125,6 +121,13 @@ export class PretendDisk implements Disk {
 
   #mustBeFolder(path: string): void {
     if (!this.#folders.has(path)) throw new SlipwayError('DiskFailed', `${path}: no such folder`)
+  }
+}
+
+function apply(files: Map<string, File>, changes: readonly NameChange[]): void {
+  for (const { path, file } of changes) {
+    if (file === undefined) files.delete(path)
+    else files.set(path, file)
   }
 }
 

@@ -17,18 +17,18 @@ export interface RequestInfo {
 
 export type RequestFault =
   /** The process dies, before the server acted or after it did. */
-  | { readonly then: 'crash'; readonly effect: 'none' | 'done' }
+  | { readonly outcome: 'crash'; readonly effect: 'none' | 'done' }
   /** The caller gets this error, whether or not the server acted. */
-  | { readonly then: 'fail'; readonly effect: 'none' | 'done'; readonly error: KubeError }
+  | { readonly outcome: 'fail'; readonly effect: 'none' | 'done'; readonly error: KubeError }
 
 export type WatchFault =
-  | { readonly then: 'break' }
-  | { readonly then: 'delay'; readonly ms: number }
-  | { readonly then: 'duplicate' }
+  | { readonly outcome: 'break' }
+  | { readonly outcome: 'delay'; readonly ms: number }
+  | { readonly outcome: 'duplicate' }
   /** Nothing comes any more, and nothing says so. */
-  | { readonly then: 'stall' }
+  | { readonly outcome: 'stall' }
   /** Bookmarks keep the stream alive while events are late. */
-  | { readonly then: 'bookmarks-only'; readonly ms: number }
+  | { readonly outcome: 'bookmarks-only'; readonly ms: number }
 
 export interface FaultSource {
   onRequest(info: RequestInfo): RequestFault | undefined

@@ -173,10 +173,10 @@ export class SimClient implements KubeApi {
   ): Promise<R> {
     if (this.#dead) return never()
     if (signal.aborted) return Promise.reject(signal.reason)
-    const { counter, name, faults } = this.#options
+    const { counter, name, faults, clock } = this.#options
     counter.count(name, verb)
     const fault = faults?.onRequest(this.#info(verb, type, ref))
-    if (fault !== undefined || !this.#direct) return this.#travel(signal, effect, fault)
+    if (fault !== undefined || !this.#direct || clock.frozen) return this.#travel(signal, effect, fault)
     try {
       return Promise.resolve(effect())
     } catch (error) {
@@ -196,7 +196,7 @@ export class SimClient implements KubeApi {
           settle()
         })
       }
-      if (fault?.then === 'crash' && fault.effect === 'none') {
+      if (fault?.outcome === 'crash' && fault.effect === 'none') {
         crash()
         return
       }
@@ -206,12 +206,12 @@ export class SimClient implements KubeApi {
         let settle: () => void
         try {
           const result = fault?.effect === 'none' ? undefined : effect()
-          if (fault?.then === 'fail') throw fault.error
+          if (fault?.outcome === 'fail') throw fault.error
           settle = () => resolve(result as R)
         } catch (error) {
           settle = () => reject(error)
         }
-        if (fault?.then === 'crash') crash()
+        if (fault?.outcome === 'crash') crash()
         answer(settle)
       })
     })

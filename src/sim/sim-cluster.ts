@@ -29,6 +29,8 @@ export interface SimClusterOptions {
   readonly podStopMs?: Range
   readonly jobMs?: Range
   readonly podCapacity?: number
+  /** How often a kubelet renews its lease: the heartbeat of an idle simulation. */
+  readonly leaseEveryMs?: number
   readonly historyLimit?: number
   readonly which?: 'all' | readonly ActorName[]
   readonly programs?: Programs
@@ -162,6 +164,7 @@ export class SimCluster implements SimWorld {
 
   #addMachine(node: NodeSpec, tainted: boolean): void {
     const options = this.#options
+    const faults = this.#faults
     const machine = new SimMachine(this, {
       node,
       tainted,
@@ -173,12 +176,13 @@ export class SimCluster implements SimWorld {
       podStopMs: options.podStopMs ?? [500, 5000],
       jobMs: options.jobMs ?? [30_000, 60_000],
       podCapacity: options.podCapacity ?? 110,
+      leaseEveryMs: options.leaseEveryMs ?? 10_000,
       programs: options.programs ?? {},
       startAgent: options.startAgent,
       exitCodeOf: options.exitCodeOf,
       versionsOnOffer: options.versionsOnOffer,
-      faults: this.#faults?.requests,
-      diskFault: this.#faults?.disk,
+      faults: faults?.requests,
+      diskFault: faults === undefined ? undefined : (process) => faults.disk(process),
       onExecution: options.onExecution,
       onVersions: ({ apiServer }) => this.#announce(node.name, apiServer),
       onExit: (process, exit) => this.#note(process, exit),

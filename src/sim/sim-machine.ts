@@ -31,6 +31,7 @@ export interface MachineOptions {
   readonly podStopMs: readonly [number, number]
   readonly jobMs: readonly [number, number]
   readonly podCapacity: number
+  readonly leaseEveryMs: number
   readonly programs: Programs
   readonly startAgent: StartAgent | undefined
   readonly exitCodeOf: ((job: Job, nodeName: string) => number) | undefined
@@ -145,7 +146,7 @@ export class SimMachine {
     })
     process.start(async (self) => {
       const { kubelet, bootId } = await this.host.state()
-      const { podStartMs, podStopMs, jobMs, podCapacity } = this.#options
+      const { podStartMs, podStopMs, jobMs, podCapacity, leaseEveryMs } = this.#options
       await runKubelet(
         {
           api: self.api,
@@ -161,6 +162,7 @@ export class SimMachine {
           podStartMs,
           podStopMs,
           jobMs,
+          leaseEveryMs,
         },
         self.signal,
       )

@@ -93,7 +93,7 @@ export class WatchStream {
 
   /** Whether the fault has dealt with the event. */
   #suffer(fault: WatchFault, event: Event): boolean {
-    switch (fault.then) {
+    switch (fault.outcome) {
       case 'break':
         this.fail(new KubeError('Unreachable', 'the watch connection was reset'))
         return true
@@ -114,8 +114,8 @@ export class WatchStream {
   }
 
   #send(event: Event, extraMs: number): void {
-    const { latencyMs, random, wire } = this.#options
-    if (latencyMs[1] === 0 && extraMs === 0 && this.#queue.length === 0) {
+    const { latencyMs, random, wire, clock } = this.#options
+    if (latencyMs[1] === 0 && extraMs === 0 && this.#queue.length === 0 && !clock.frozen) {
       this.#deliver(event)
       return
     }

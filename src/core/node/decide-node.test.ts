@@ -124,7 +124,7 @@ describe('starting', () => {
     [
       'what an earlier operation did is no obstacle',
       { node: ours, rollout: rollout('Done', { operationID: 'older/1' }), order: order({ id: 'older/1/1' }) },
-      setRollout(rollout('Draining', { since: at(1), deadline: at(601) })),
+      { ...setRollout(rollout('Draining', { since: at(1), deadline: at(601) })), completed: ['older/1'] },
     ],
     [
       'an order of a lost slot is withdrawn first',
@@ -160,6 +160,7 @@ describe('draining', () => {
   const message = '3 of 9 pods left: shop/a waits for its budget'
   const drain = { total: 9, left: 3, pods: [waitsFor('shop/a')] }
   const told = { ...draining, drain, reason: { code: 'PodDisruptionBudget', message, since: at(2) } } satisfies Rollout
+  const terminating = { pod: 'shop/b', reason: { code: 'PodTerminating', message: 'shop/b is shutting down' } } as const
   const late = { ...told, reason: { code: 'DrainTimedOut', message, since: at(600) } } satisfies Rollout
   it.each<[string, Given, object]>([
     ['somebody uncordons: cordoned again', { node: {}, rollout: draining, drain: blocked }, { action: 'cordon' }],
@@ -173,6 +174,20 @@ describe('draining', () => {
         ...told,
         drain: { ...drain, pods: [waitsFor('shop/b')] },
         reason: { code: 'PodDisruptionBudget', message: '3 of 9 pods left: shop/b waits for its budget', since: at(5) },
+      }),
+    ],
+    [
+      'the same pods block, one for another reason',
+      {
+        node: ours,
+        rollout: { ...told, drain: { ...drain, pods: [waitsFor('shop/a'), waitsFor('shop/b')] } },
+        drain: { ...blocked, blocked: [waitsFor('shop/a'), terminating] },
+        now: 5,
+      },
+      setRollout({
+        ...told,
+        drain: { ...drain, pods: [waitsFor('shop/a'), terminating] },
+        reason: { ...told.reason, since: at(5) },
       }),
     ],
     [

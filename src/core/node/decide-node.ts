@@ -38,7 +38,13 @@ export type NodeAction =
   | { readonly action: 'cordon' }
   | { readonly action: 'uncordon' }
   /** `unhurried`: a state that usually passes at once, worth a write only when it lasts. */
-  | { readonly action: 'setRollout'; readonly rollout: Rollout; readonly unhurried?: true }
+  | {
+      readonly action: 'setRollout'
+      readonly rollout: Rollout
+      readonly unhurried?: true
+      /** What the node is done for so far: a new rollout must not make an update that still runs take it again. */
+      readonly completed?: readonly string[]
+    }
   | { readonly action: 'watchPods' }
   | { readonly action: 'watchLease' }
   | { readonly action: 'setOrder'; readonly order: Order }
@@ -90,8 +96,10 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
     // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
     return isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
   }
+  const done = before && atRest.has(before.phase) ? [before.operationID, ...(state.status?.completed ?? [])] : []
   return {
     action: 'setRollout',
+    ...(done.length > 0 && { completed: done.slice(0, 20) }),
     rollout: {
       update: operation.update,
       operationID: operation.id,

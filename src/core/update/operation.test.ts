@@ -50,6 +50,10 @@ describe('the id of an operation', () => {
     ],
     ['when it succeeded', update({ status: inPhase('Succeeded') })],
     ['when it failed', update({ status: inPhase('Failed') })],
+    [
+      'when it succeeded after a safe edit',
+      update({ generation: 2, spec: safeEdit, status: { ...inPhase('Succeeded'), observedGeneration: 2 } }),
+    ],
     ['before it has a phase', update({ generation: 2, status: { operationID: first, observedGeneration: 1 } })],
   ])('stays: %s', (_name, same) => {
     expect(operationID(same)).toBe(first)

@@ -23,7 +23,6 @@ export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 
 
 export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
   const { log, version, slack, ...rest } = options
-  const leaseName = 'slipway-operator'
   const cluster: SimCluster = new SimCluster({
     ...rest,
     programs: {
@@ -35,7 +34,7 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
             random,
             log,
             namespace: operatorNamespace,
-            leaseName,
+            leaseName: 'slipway-operator',
             identity: `${pod.metadata.name}_${random.uuid()}`,
             podName: pod.metadata.name,
             ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),

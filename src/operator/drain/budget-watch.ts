@@ -31,6 +31,7 @@ export class BudgetWatch {
     this.#ports = ports
     this.#wake = wake
     this.#signal = signal
+    signal.addEventListener('abort', () => this.#stopTimer?.(), { once: true })
   }
 
   /** Watches as long as somebody uses it, and a while longer: the next drain is seldom far. */
@@ -70,6 +71,14 @@ export class BudgetWatch {
     this.#reserved.set(uid, { resourceVersion, count: this.reserved(budget) + 1 })
   }
 
+  /** The eviction was refused: what was set aside for it is free for others. */
+  unreserve(budget: PodDisruptionBudget): void {
+    const { uid } = budget.metadata
+    const entry = this.#reserved.get(uid)
+    if (entry) this.#reserved.set(uid, { ...entry, count: Math.max(0, entry.count - 1) })
+    this.#wakeWaiting(uid)
+  }
+
   /** Wakes the node when this budget changes. */
   waitFor(budget: PodDisruptionBudget, node: string): void {
     const { uid } = budget.metadata
@@ -77,15 +86,17 @@ export class BudgetWatch {
     this.#waiting.set(uid, nodes.add(node))
   }
 
+  #wakeWaiting(budgetUID: string): void {
+    const nodes = this.#waiting.get(budgetUID)
+    this.#waiting.delete(budgetUID)
+    for (const node of nodes ?? []) this.#wake(node)
+  }
+
   #start(): Watch {
     const store = new Store<PodDisruptionBudget>({
       indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
     })
-    store.subscribe(({ object }) => {
-      const nodes = this.#waiting.get(object.metadata.uid)
-      this.#waiting.delete(object.metadata.uid)
-      for (const node of nodes ?? []) this.#wake(node)
-    })
+    store.subscribe(({ object }) => this.#wakeWaiting(object.metadata.uid))
     const reflector = new Reflector({ ...this.#ports, type: podDisruptionBudgets, store, transform: slimBudget })
     const stop = new AbortController()
     this.#ports.log.debug('watching PodDisruptionBudgets')

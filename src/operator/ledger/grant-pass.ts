@@ -1,6 +1,6 @@
 // One pass over the ledger: slots that come back and slots that go out, in one write.
 
-import type { Grant } from '../../api/maintenance-policy.ts'
+import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import { resolveCount } from '../../core/count.ts'
 import { type Budget, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
 import { updateOfOperation } from '../../core/update/operation.ts'
@@ -45,15 +45,15 @@ export class GrantPass {
     const returns = new Map([...this.#returns, ...this.#lost()])
     const regrants = [...this.#regrants.values()].map((slot) => ({ ...slot, since }))
     let verdicts: readonly Verdict[] = []
-    let before: readonly Grant[] = []
-    await this.#book.change((ledger) => {
-      before = ledger.grants
+    // As we knew them, not as they were found: a write that seemed to have failed may have been carried out.
+    const before = this.#book.grants
+    await this.#book.change((ledger, policy) => {
       const kept = ledger.grants.filter(({ node, nodeUID, holder }) => {
         const back = returns.get(node)
         return back?.nodeUID !== nodeUID || back.holder !== holder
       })
       verdicts = decideGrants(
-        this.#view([...kept, ...regrants]),
+        this.#view(policy, [...kept, ...regrants]),
         operations.map((operation) => operation.claim()),
       )
       const granted = verdicts.flatMap(({ verdict, holder, request }) =>
@@ -80,8 +80,9 @@ export class GrantPass {
       .map((grant) => [grant.node, grant])
   }
 
-  #view(grants: readonly Grant[]): LedgerView {
-    const { unavailable, controlPlane, policy, nodes } = this.#cluster
+  /** Of the very policy the answer is written to: an emergency stop that came meanwhile is obeyed. */
+  #view(policy: MaintenancePolicy, grants: readonly Grant[]): LedgerView {
+    const { unavailable, controlPlane, nodes } = this.#cluster
     const away = new Set(unavailable)
     const holders = new Map<string, string>()
     for (const { node, holder } of grants) {
@@ -89,8 +90,8 @@ export class GrantPass {
       holders.set(node, holder)
     }
     return {
-      paused: policy?.spec.paused === true,
-      budgets: (policy?.spec.budgets ?? []).map(
+      paused: policy.spec.paused === true,
+      budgets: (policy.spec.budgets ?? []).map(
         ({ maxUnavailable }, index): Budget => ({
           name: `cluster${index > 0 ? ` ${index + 1}` : ''}`,
           maxUnavailable: resolveCount(maxUnavailable, nodes.size),

@@ -66,12 +66,15 @@ export class LedgerBook {
    * Books what `decide` wants on the ledger as it is now; decides again when somebody wrote meanwhile. Another leader's
    * epoch ends this leader's term.
    */
-  async change(decide: (ledger: Ledger) => LedgerChange, signal: AbortSignal): Promise<void> {
+  async change(
+    decide: (ledger: Ledger, policy: MaintenancePolicy) => LedgerChange,
+    signal: AbortSignal,
+  ): Promise<void> {
     let policy = this.#cluster.policy
     for (;;) {
       if (policy?.status?.ledger?.epoch !== this.#epoch) policy = await this.#own(signal)
       const ledger: Ledger = policy.status?.ledger ?? this.#ledger
-      const changed = changeLedger(ledger, decide(ledger))
+      const changed = changeLedger(ledger, decide(ledger, policy))
       if (changed === ledger) return this.#accept(policy)
       try {
         return this.#accept(await this.#write(policy, changed, signal))

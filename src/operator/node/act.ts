@@ -3,8 +3,9 @@
 
 import { type Node, nodes } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
-import { type NodeState, nodeStates, type Order, type Rollout } from '../../api/node-state.ts'
+import { type NodeState, nodeStates, type Order } from '../../api/node-state.ts'
 import { mergePatch } from '../../core/merge-patch.ts'
+import type { NodeAction } from '../../core/node/decide-node.ts'
 import { cordonAnnotation } from '../../core/node/node-facts.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -39,17 +40,11 @@ export async function setRollout(
   api: KubeApi,
   cluster: Cluster,
   state: NodeState,
-  rollout: Rollout,
+  { rollout, completed }: Extract<NodeAction, { action: 'setRollout' }>,
   signal: AbortSignal,
 ): Promise<void> {
-  await patchState(
-    api,
-    cluster,
-    state,
-    { status: { rollout: mergePatch(state.status?.rollout, rollout) } },
-    signal,
-    'status',
-  )
+  const status = { rollout: mergePatch(state.status?.rollout, rollout), ...(completed && { completed }) }
+  await patchState(api, cluster, state, { status }, signal, 'status')
 }
 
 export async function setOrder(

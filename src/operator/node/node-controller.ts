@@ -139,7 +139,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         return false
       case 'setRollout':
         delete held.unhurried
-        await act.setRollout(ports.api, cluster, state, decision.rollout, signal)
+        await act.setRollout(ports.api, cluster, state, decision, signal)
         noteRollout(view, decision.rollout)
         if (decision.rollout.phase !== 'Draining') stopDrain(held)
         return false

@@ -158,6 +158,7 @@ export class RunningOperation {
       }
     }
     if (held) return 'working'
+    if (state?.status?.completed?.includes(this.id)) return 'done'
     if (!selects(this.#update.spec.nodeSelector, labels)) return undefined
     // Creation instants carry whole seconds.
     if (Date.parse(creationTimestamp) > this.#startedAt) return undefined

@@ -80,7 +80,8 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
         })
     if (plan.verdict === 'refused') return refuse(update.metadata.name, id, plan.reason, plan.lasting, signal)
     if (content) await publishScript(ports.api, options.namespace, update, content, signal)
-    const startedAt = resumed && update.status?.startedAt ? new Date(update.status.startedAt) : ports.clock.now()
+    const startedAt =
+      resumed && update.status?.startedAt ? new Date(update.status.startedAt) : startOf(update, ports.clock.now())
     const running = new RunningOperation({
       cluster,
       slots: book,
@@ -128,6 +129,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       signal,
     )
     if (changedPhase) noteEnd(update, next)
+    if (next.phase === 'Succeeded' || next.phase === 'Failed') operations.remove(name, false)
     return undefined
   }
 
@@ -203,6 +205,15 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const regarding = { apiVersion, kind, name: metadata.name, uid: metadata.uid }
     options.events.record({ regarding, type, reason, action, note: note.slice(0, 1000) })
   }
+}
+
+/**
+ * Nodes that join after this are not part of the operation. The first one starts with the update's creation, an instant of
+ * the API server's clock as the nodes' own are: ours may be off. A later one starts when its edit is seen.
+ */
+function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
+  const created = new Date(metadata.creationTimestamp)
+  return status?.operationID === undefined || now < created ? created : now
 }
 
 function isPlanned({ status }: DirectUpdate): boolean {

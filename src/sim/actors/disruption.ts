@@ -10,7 +10,6 @@ import {
 import { matchesSelector } from '../server/selectors.ts'
 import { type ActorContext, controllerOf, hasEnded, isReady } from './actor.ts'
 import { BudgetIndex } from './budget-index.ts'
-import { keyOf } from './following.ts'
 import { KeyedWork } from './keyed-work.ts'
 
 /** An eviction that did not become a deletion by then is forgotten. */
@@ -24,15 +23,14 @@ export function startDisruption(context: ActorContext): void {
   const replicaSets = context.following(replicaSetType)
   const deployments = context.following(deploymentType)
   const statefulSets = context.following(statefulSetType)
-  const covered = new Map<string, Set<string>>()
+  const covered = new Map<string, Map<string, Pod>>()
   const index = new BudgetIndex()
-  const podsInNamespace = new Map<string, Map<string, Pod>>()
-  const work = new KeyedWork({ ...context, delayMs: 10, work: reconcile, failed: context.failed })
+  const podsInNamespace = new Map<string, Set<string>>()
+  const work = new KeyedWork({ ...context, delayMs: 20, work: reconcile, failed: context.failed })
 
-  budgets.subscribe((after, before) => {
+  budgets.subscribe((after, before, key) => {
     const budget = after ?? before
     if (budget === undefined) return
-    const key = keyOf(budget)
     const namespace = budget.metadata.namespace ?? ''
     if (before !== undefined) index.remove(before)
     if (after === undefined) {
@@ -41,31 +39,32 @@ export function startDisruption(context: ActorContext): void {
     }
     index.add(after)
     if (before?.metadata.generation !== after.metadata.generation || !covered.has(key)) {
-      const members = new Set<string>()
-      for (const [podKey, pod] of podsInNamespace.get(namespace) ?? []) {
-        if (matchesSelector(after.spec.selector, pod.metadata.labels)) members.add(podKey)
+      const members = new Map<string, Pod>()
+      for (const podKey of podsInNamespace.get(namespace) ?? []) {
+        const pod = pods.get(podKey)
+        if (pod !== undefined && matchesSelector(after.spec.selector, pod.metadata.labels)) members.set(podKey, pod)
       }
       covered.set(key, members)
     }
     work.mark(key)
   })
-  pods.subscribe((after, before) => {
+  pods.subscribe((after, before, podKey) => {
     const pod = after ?? before
     if (pod === undefined) return
     const namespace = pod.metadata.namespace ?? ''
-    const podKey = keyOf(pod)
-    const neighbours = podsInNamespace.get(namespace) ?? new Map<string, Pod>()
-    podsInNamespace.set(namespace, neighbours)
-    if (after === undefined) neighbours.delete(podKey)
-    else neighbours.set(podKey, after)
-    if (after !== undefined && before !== undefined && !matters(after, before)) return
+    if (after === undefined || before === undefined) {
+      const neighbours = podsInNamespace.get(namespace) ?? new Set<string>()
+      podsInNamespace.set(namespace, neighbours)
+      if (after === undefined) neighbours.delete(podKey)
+      else neighbours.add(podKey)
+    } else if (!matters(after, before)) return
     for (const labels of new Set([before?.metadata.labels, after?.metadata.labels])) {
       for (const key of index.candidates(namespace, labels)) {
         const members = covered.get(key)
         const selector = budgets.get(key)?.spec.selector
         const belongs = after !== undefined && matchesSelector(selector, after.metadata.labels)
         if (!belongs && members?.has(podKey) !== true) continue
-        if (belongs) members?.add(podKey)
+        if (belongs) members?.set(podKey, after)
         else members?.delete(podKey)
         work.mark(key)
       }
@@ -82,9 +81,7 @@ export function startDisruption(context: ActorContext): void {
   async function reconcile(key: string): Promise<void> {
     const budget = budgets.get(key)
     if (budget === undefined) return
-    const members = [...(covered.get(key) ?? [])]
-      .flatMap((podKey) => pods.get(podKey) ?? [])
-      .filter((pod) => !hasEnded(pod))
+    const members = [...(covered.get(key)?.values() ?? [])].filter((pod) => !hasEnded(pod))
     const nowMs = clock.now().getTime()
     const disruptedPods = stillDisrupted(budget, members, nowMs)
     const healthy = members.filter((pod) => {

@@ -5,7 +5,7 @@ import type { KubeApi, Selection, WatchEvent } from '../../ports/kube-api.ts'
 import { pause } from './pause.ts'
 
 /** What is now (undefined = gone), and what was before (undefined = new). */
-export type ChangeListener<T> = (after: T | undefined, before: T | undefined) => void
+export type ChangeListener<T> = (after: T | undefined, before: T | undefined, key: string) => void
 
 const pageSize = 500
 const retryMs = 1000
@@ -44,7 +44,7 @@ export class Following<T extends KubeObject> {
     const known = this.#objects.get(key)
     if (known !== undefined && versionOf(known) >= versionOf(object)) return
     this.#objects.set(key, object)
-    this.#tell(object, known)
+    this.#tell(object, known, key)
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -102,11 +102,11 @@ export class Following<T extends KubeObject> {
     const known = this.#objects.get(key)
     if (known === undefined) return
     this.#objects.delete(key)
-    this.#tell(undefined, known)
+    this.#tell(undefined, known, key)
   }
 
-  #tell(after: T | undefined, before: T | undefined): void {
-    for (const listener of this.#listeners) listener(after, before)
+  #tell(after: T | undefined, before: T | undefined, key: string): void {
+    for (const listener of this.#listeners) listener(after, before, key)
   }
 }
 

@@ -8,7 +8,6 @@ import {
 } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { type ActorContext, hasEnded, isReady } from './actor.ts'
-import { keyOf } from './following.ts'
 import { KeyedWork } from './keyed-work.ts'
 import { tolerates } from './tolerations.ts'
 
@@ -60,8 +59,8 @@ export function startNodeLifecycle(context: ActorContext): void {
       here = new Map()
       podsOf.set(place, here)
     }
-    if (after === undefined) here.delete(keyOf(pod))
-    else here.set(keyOf(pod), after)
+    if (after === undefined) here.delete(pod.metadata.uid)
+    else here.set(pod.metadata.uid, after)
     if (here.size === 0) podsOf.delete(place)
     if (after !== undefined && before === undefined && nodes.get(place) === undefined) burials.mark(place)
   })

@@ -2,7 +2,6 @@ import { type Pod, type PodTemplate, pods as podType } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import type { ActorContext } from './actor.ts'
 import { controllerOf, hasEnded, isReady } from './actor.ts'
-import { keyOf } from './following.ts'
 
 /** The pods of each controller of one kind, found by its uid; and the two things done to them. */
 export class OwnedPods {
@@ -81,10 +80,10 @@ export class OwnedPods {
       this.#byOwner.set(ownerUid, pods)
     }
     if (present) {
-      pods.set(keyOf(pod), pod)
+      pods.set(pod.metadata.uid, pod)
       return
     }
-    pods.delete(keyOf(pod))
+    pods.delete(pod.metadata.uid)
     this.#leaving.delete(pod.metadata.uid)
     if (pods.size === 0) this.#byOwner.delete(ownerUid)
   }

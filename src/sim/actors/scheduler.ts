@@ -51,12 +51,11 @@ export function startScheduler(context: ActorContext): void {
       open.set(name, loads.get(name) ?? 0)
     }
   })
-  pods.subscribe((after, before) => {
+  pods.subscribe((after, before, key) => {
     const was = before === undefined ? undefined : placeOf(before)
     const is = after === undefined ? undefined : placeOf(after)
     const pod = after ?? before
     if (pod === undefined) return
-    const key = keyOf(pod)
     const guess = assumed.get(pod.metadata.uid)
     if (guess !== undefined && (after === undefined || after.spec.nodeName)) {
       assumed.delete(pod.metadata.uid)

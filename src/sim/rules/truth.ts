@@ -24,11 +24,10 @@ export class Truth {
   readonly updates = new Map<string, DirectUpdate>()
   /** When a node's rollout entered its present phase. */
   readonly phaseSince = new Map<string, number>()
-  policy: MaintenancePolicy | undefined
-
-  get grants(): readonly Grant[] {
-    return this.policy?.status?.ledger?.grants ?? []
-  }
+  /** The highest epoch ever written. */
+  epoch = 0
+  /** The slots as last written: a ledger that was deleted does not give them back. */
+  grants: readonly Grant[] = []
 
   note({ kind, type, before, after, time }: CommittedChange): void {
     const object: KubeObject | undefined = after ?? before
@@ -52,7 +51,8 @@ export class Truth {
         else this.updates.set(name, object as DirectUpdate)
         return
       case 'MaintenancePolicy':
-        this.policy = type === 'deleted' ? undefined : (object as MaintenancePolicy)
+        this.epoch = Math.max(this.epoch, (object as MaintenancePolicy).status?.ledger?.epoch ?? 0)
+        this.grants = (object as MaintenancePolicy).status?.ledger?.grants ?? this.grants
     }
   }
 

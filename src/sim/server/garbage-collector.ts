@@ -24,7 +24,7 @@ export class GarbageCollector {
   readonly #live = new Set<string>()
   /** Owner uid to the objects that name it, by their uid. */
   readonly #dependents = new Map<string, Map<string, Located>>()
-  #tableOf: (object: StoredObject) => ResourceTable
+  readonly #tableOf: (object: StoredObject) => ResourceTable
 
   constructor(options: {
     readonly store: ObjectStore

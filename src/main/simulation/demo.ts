@@ -1,0 +1,91 @@
+// The story `slipway demo` tells: an upgrade of a small cluster that meets a budget that blocks, an operator that is killed
+// and a machine that loses power in the middle of its work; and it finishes correctly.
+
+import { deployments } from '../../api/kube.ts'
+import type { NodePhase, NodeState } from '../../api/node-state.ts'
+import { nodeStates } from '../../api/node-state.ts'
+import { createWorkload } from '../../sim/workloads.ts'
+import type { Rollout } from './rollout.ts'
+
+const shop = 'shop'
+const checkout = 'checkout'
+const blockedForMs = 60_000
+const powerlessMs = 20_000
+
+/** Something that happens once, when its moment has come. Returns what to tell, or nothing while it has not. */
+type Incident = () => Promise<string | undefined>
+
+export class DemoStory {
+  readonly #rollout: Rollout
+  readonly #signal: AbortSignal
+  #open: Incident[]
+  #blockedSinceMs: number | undefined
+
+  constructor(rollout: Rollout, signal: AbortSignal) {
+    this.#rollout = rollout
+    this.#signal = signal
+    this.#open = [() => this.#killOperator(), () => this.#cutPower(), () => this.#relieveBudget()]
+  }
+
+  /** Two pods that must both be there: nothing of it can be evicted before somebody adds a third. */
+  async prepare(): Promise<void> {
+    const { person, simulated } = this.#rollout
+    await createWorkload(person, { namespace: shop, name: checkout, replicas: 2, minAvailable: 2 }, this.#signal)
+    await simulated.cluster.run({ limitMs: 20_000 })
+  }
+
+  /** Lets happen what is due; what is to be told of it. */
+  async proceed(): Promise<readonly string[]> {
+    const told: string[] = []
+    const left: Incident[] = []
+    for (const incident of this.#open) {
+      const note = await incident()
+      if (note === undefined) left.push(incident)
+      else told.push(note)
+    }
+    this.#open = left
+    return told
+  }
+
+  async #killOperator(): Promise<string | undefined> {
+    const { cluster } = this.#rollout.simulated
+    const busy = this.#statesIn('Draining', 'Working')
+    if (this.#done() < 2 || busy.length === 0) return undefined
+    const [leader] = cluster.programs()
+    if (!leader) return undefined
+    leader.crash()
+    return `${leader.name} is killed (SIGKILL) while ${busy.map(({ metadata }) => metadata.name).join(', ')} is under work`
+  }
+
+  async #cutPower(): Promise<string | undefined> {
+    const { cluster } = this.#rollout.simulated
+    const victim = this.#statesIn('Working').find(({ metadata }) => metadata.name.startsWith('w'))
+    const busySinceMs = victim?.status?.rollout && Date.parse(victim.status.rollout.since)
+    if (!victim || busySinceMs === undefined || cluster.clock.now().getTime() - busySinceMs < 8_000) return undefined
+    cluster.machine(victim.metadata.name).losePowerFor(powerlessMs)
+    return `${victim.metadata.name} loses power in the middle of its work and boots again`
+  }
+
+  async #relieveBudget(): Promise<string | undefined> {
+    const { person, simulated } = this.#rollout
+    const blocked = this.#statesIn('Draining').some(
+      ({ status }) => status?.rollout?.reason?.code === 'PodDisruptionBudget',
+    )
+    const nowMs = simulated.cluster.clock.monotonicMs()
+    if (!blocked) return undefined
+    this.#blockedSinceMs ??= nowMs
+    if (nowMs - this.#blockedSinceMs < blockedForMs) return undefined
+    const body = { spec: { replicas: 3 } }
+    await person.patch(deployments, { name: checkout, namespace: shop }, { type: 'merge', body }, this.#signal)
+    return `a person gives ${shop}/${checkout} a third replica, so that its budget allows a disruption`
+  }
+
+  #statesIn(...phases: readonly NodePhase[]): readonly NodeState[] {
+    const states = [...this.#rollout.simulated.cluster.server.peekAll(nodeStates)] as readonly NodeState[]
+    return states.filter(({ status }) => status?.rollout && phases.includes(status.rollout.phase))
+  }
+
+  #done(): number {
+    return this.#rollout.update?.status?.summary?.done ?? 0
+  }
+}

@@ -1,0 +1,51 @@
+// What a fault run is about, drawn from its seed: the cluster, what is wanted of it, and what people do meanwhile.
+
+import type { SeededRandom } from '../../sim/seeded-random.ts'
+import type { NodeSpec } from '../../sim/sim-machine.ts'
+
+export interface FaultScenario {
+  readonly nodes: readonly NodeSpec[]
+  readonly operators: number
+  readonly work: 'script' | 'kubernetes' | 'both'
+  readonly maxUnavailable: number | string
+  readonly budget: number | undefined
+  /** A node a person has cordoned before; it stays so. */
+  readonly cordoned: string | undefined
+  /** A worker on which the script always fails. */
+  readonly failing: string | undefined
+  /** What a person does while the update runs. */
+  readonly meddling: 'nothing' | 'delete-update' | 'delete-policy' | 'edit-strategy' | 'second-update' | 'pause'
+  /** Whether things go wrong already while the cluster comes up. */
+  readonly troubledStart: boolean
+  /** How many nodes are done when that happens. */
+  readonly meddlingAfter: number
+}
+
+const from = 'v1.35.4'
+
+export function drawScenario(random: SeededRandom): FaultScenario {
+  const count = random.whole(6, 12)
+  const controlPlane = count < 9 ? 1 : random.pick([1, 3] as const)
+  const nodes: NodeSpec[] = Array.from({ length: count }, (_, index) => ({
+    name: index < controlPlane ? `cp${index + 1}` : `w${index - controlPlane + 1}`,
+    role: index < controlPlane ? 'control-plane' : 'worker',
+    version: from,
+  }))
+  const workers = nodes.slice(controlPlane).map(({ name }) => name)
+  const work = random.pick(['script', 'kubernetes', 'both'] as const)
+  const meddling = random.chance(0.5)
+    ? ('nothing' as const)
+    : random.pick(['delete-update', 'delete-policy', 'edit-strategy', 'second-update', 'pause'] as const)
+  return {
+    nodes,
+    operators: random.pick([1, 2] as const),
+    work,
+    maxUnavailable: random.pick<number | string>([1, 2, 2, '30%']),
+    budget: random.chance(0.5) ? random.whole(2, 4) : undefined,
+    cordoned: random.chance(0.25) ? random.pick(workers) : undefined,
+    failing: work !== 'kubernetes' && meddling === 'nothing' && random.chance(0.2) ? random.pick(workers) : undefined,
+    meddling,
+    troubledStart: random.chance(0.15),
+    meddlingAfter: random.whole(0, Math.max(1, Math.floor(count / 2))),
+  }
+}

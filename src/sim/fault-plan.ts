@@ -1,0 +1,126 @@
+// Which troubles a run has, drawn from its seed: a few, not hundreds, and none after a while, so that what must come true
+// in the end can be asked for.
+
+import type { SeededRandom } from './seeded-random.ts'
+import type { NodeSpec } from './sim-machine.ts'
+
+/** On the way to the API server or to the disk, by chance for each request, event or write. */
+export const chanceFaultKinds = [
+  'crash-before-write',
+  'crash-after-write',
+  'crash-at-read',
+  'crash-at-disk',
+  'conflict',
+  'throttled-before',
+  'throttled-after',
+  'server-error-before',
+  'server-error-after',
+  'timeout-before',
+  'timeout-after',
+  'watch-broken',
+  'watch-delayed',
+  'watch-duplicated',
+  'watch-stalled',
+  'watch-bookmarks-only',
+] as const
+
+/** To the cluster as a whole or one machine in it, at a drawn moment. */
+export const eventFaultKinds = [
+  'api-outage',
+  'history-forgotten',
+  'node-death',
+  'node-deleted',
+  'power-loss',
+  'slow-node',
+  'clock-skew',
+  'lease-stolen',
+  'operator-frozen',
+  'operator-killed',
+  'agent-killed',
+] as const
+
+export const faultKinds = [...chanceFaultKinds, ...eventFaultKinds] as const
+
+export type ChanceFaultKind = (typeof chanceFaultKinds)[number]
+export type EventFaultKind = (typeof eventFaultKinds)[number]
+export type FaultKind = ChanceFaultKind | EventFaultKind
+
+export interface FaultEvent {
+  readonly kind: EventFaultKind
+  readonly atMs: number
+  readonly forMs: number
+  /** The machine concerned, where one is. */
+  readonly node: string
+  /** Rather one that is under work at that moment, where there is one. */
+  readonly busy: boolean
+  /** How much: the slowness, or the skew in milliseconds. */
+  readonly amount: number
+}
+
+export interface ChanceFault {
+  readonly rate: number
+  /** At most this often in a run. */
+  readonly limit: number
+}
+
+export interface FaultPlan {
+  readonly chances: Readonly<Partial<Record<ChanceFaultKind, ChanceFault>>>
+  readonly events: readonly FaultEvent[]
+  /** Before and after these nothing goes wrong by chance: a cluster that never came up proves little. */
+  readonly quietBeforeMs: number
+  readonly quietAfterMs: number
+}
+
+export interface FaultPlanOptions {
+  readonly nodes: readonly NodeSpec[]
+  /** Only these; all by default. */
+  readonly kinds?: readonly FaultKind[]
+  readonly quietBeforeMs?: number
+  readonly quietAfterMs?: number
+}
+
+const longestMs: Readonly<Record<EventFaultKind, number>> = {
+  'api-outage': 120_000,
+  'history-forgotten': 1,
+  'node-death': 300_000,
+  'node-deleted': 120_000,
+  'power-loss': 60_000,
+  'slow-node': 300_000,
+  'clock-skew': 1,
+  'lease-stolen': 1,
+  'operator-frozen': 60_000,
+  'operator-killed': 1,
+  'agent-killed': 1,
+}
+
+export function drawFaultPlan(random: SeededRandom, options: FaultPlanOptions): FaultPlan {
+  const allowed = new Set<FaultKind>(options.kinds ?? faultKinds)
+  const { quietBeforeMs = 0, quietAfterMs = 20 * 60_000 } = options
+  const chances: Partial<Record<ChanceFaultKind, ChanceFault>> = {}
+  for (const kind of some(random, chanceFaultKinds, allowed, 4)) {
+    chances[kind] = { rate: random.pick([0.005, 0.02, 0.1]), limit: random.whole(1, 4) }
+  }
+  const events = some(random, eventFaultKinds, allowed, 3).flatMap((kind) => {
+    const candidates = kind === 'node-deleted' ? options.nodes.filter(({ role }) => role === 'worker') : options.nodes
+    const node = random.pick(candidates)?.name
+    if (node === undefined) return []
+    // Most of a run happens early: trouble that comes when all is done tells nothing.
+    const atMs = quietBeforeMs + (quietAfterMs - quietBeforeMs) * random.next() ** 2 * 0.9
+    const forMs = Math.min(random.between(0.1, 1) * longestMs[kind], quietAfterMs - atMs)
+    const amount = kind === 'clock-skew' ? random.between(-600_000, 600_000) : random.between(2, 8)
+    return [{ kind, atMs, forMs, node, busy: random.chance(0.7), amount }]
+  })
+  return { chances, events, quietBeforeMs, quietAfterMs }
+}
+
+/** Up to `most` of the kinds that are allowed, at least one. */
+function some<K extends FaultKind>(
+  random: SeededRandom,
+  kinds: readonly K[],
+  allowed: ReadonlySet<FaultKind>,
+  most: number,
+): readonly K[] {
+  const left = kinds.filter((kind) => allowed.has(kind))
+  const count = Math.min(left.length, random.whole(1, most))
+  return Array.from({ length: count }, () => left.splice(random.whole(0, left.length - 1), 1)).flat()
+}
