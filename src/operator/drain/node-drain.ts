@@ -29,6 +29,7 @@ export class NodeDrain {
   /** Evictions that were accepted or refused, by pod uid, until the watch tells more or it is time to ask again. */
   readonly #asked = new Map<string, { readonly reason: Reason; readonly againAtMs: number }>()
   #most = 0
+  #isSynced = false
 
   constructor(options: {
     readonly ports: OperatorPorts
@@ -56,6 +57,12 @@ export class NodeDrain {
 
   async synced(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#reflector.synced(signal), this.#budgets.synced(signal)])
+    this.#isSynced = true
+  }
+
+  /** Whether all pods of the node are known: before that an empty node only looks like one. */
+  get isSynced(): boolean {
+    return this.#isSynced
   }
 
   /** One look at all pods. Asks for what may go, and says what is left and when to look again. */
