@@ -9,10 +9,11 @@ import type { SimProcess } from '../../src/sim/sim-process.ts'
 /** `patch MaintenancePolicy`, `rename` (a disk operation), or one of `write` and `disk` for any of them. */
 export type Moment = string
 
+/** Of which process: the operator that leads, or the agent of a node. */
+export type Victim = 'operator' | `agent/${string}`
+
 export type Crash = {
-  readonly role: 'operator' | 'agent'
-  /** Only the agent of this node. */
-  readonly node?: string
+  readonly victim: Victim
   /** Which of these moments, from 1; the first by default. */
   readonly nth?: number
 } & ({ readonly before: Moment } | { readonly after: Moment })
@@ -46,9 +47,9 @@ export class CrashPoint implements ClusterFaults, FaultSource {
     this.#armed = true
   }
 
-  /** How often that moment came since it was armed, whoever it was of. */
-  count(role: Crash['role'], moment: Moment): number {
-    return this.#counts.get(`${role} ${moment}`) ?? 0
+  /** How often that moment came since it was armed. */
+  count(victim: Victim, moment: Moment): number {
+    return this.#counts.get(`${victim} ${moment}`) ?? 0
   }
 
   /** The agent of this node dies at each request it makes, as one that cannot be started. */
@@ -77,18 +78,22 @@ export class CrashPoint implements ClusterFaults, FaultSource {
   }
 
   #moment(client: string, names: readonly Moment[]): 'before' | 'after' | undefined {
-    const role = client.startsWith('operator/') ? 'operator' : 'agent'
-    if (!this.#armed || !client.startsWith(`${role}/`)) return undefined
+    const victim = victimOf(client)
+    if (!this.#armed || victim === undefined) return undefined
+    for (const name of names) this.#counts.set(`${victim} ${name}`, this.count(victim, name) + 1)
     const crash = this.#crash
-    if (crash?.node !== undefined && crash.node !== nodeOf(client)) return undefined
-    for (const name of names) this.#counts.set(`${role} ${name}`, this.count(role, name) + 1)
-    if (crash?.role !== role || this.#struck !== undefined) return undefined
+    if (crash?.victim !== victim || this.#struck !== undefined) return undefined
     const when = 'before' in crash ? 'before' : 'after'
     const moment = 'before' in crash ? crash.before : crash.after
-    if (!names.includes(moment) || this.count(role, moment) !== (crash.nth ?? 1)) return undefined
+    if (!names.includes(moment) || this.count(victim, moment) !== (crash.nth ?? 1)) return undefined
     this.#struck = `${client} ${when} ${names[0]}`
     return when
   }
+}
+
+function victimOf(client: string): Victim | undefined {
+  if (client.startsWith('operator/')) return 'operator'
+  return client.startsWith('agent/') ? `agent/${nodeOf(client)}` : undefined
 }
 
 function nodeOf(client: string): string {
