@@ -12,7 +12,8 @@ export function judgeLedger(change: CommittedChange, truth: Truth, slack: Slack,
   const policy = change.after as MaintenancePolicy
   const after = policy.status?.ledger
   if (!after) return
-  if (after.epoch < truth.epoch) report(11, `the ledger's epoch went back from ${truth.epoch} to ${after.epoch}`)
+  const lowest = Math.max(truth.epoch, before?.epoch ?? 0)
+  if (after.epoch < lowest) report(11, `the ledger's epoch went back from ${lowest} to ${after.epoch}`)
   const held = new Set(before?.grants.map(slot))
   const added = after.grants.filter((grant) => !held.has(slot(grant)))
   for (const grant of added) {

@@ -24,7 +24,7 @@ export class Truth {
   readonly updates = new Map<string, DirectUpdate>()
   /** When a node's rollout entered its present phase. */
   readonly phaseSince = new Map<string, number>()
-  /** The highest epoch ever written. */
+  /** The highest epoch any order ever carried: what fences, fences against these. */
   epoch = 0
   /** The slots as last written: a ledger that was deleted does not give them back. */
   grants: readonly Grant[] = []
@@ -40,6 +40,7 @@ export class Truth {
         return
       case 'NodeState': {
         const state = object as NodeState
+        this.epoch = Math.max(this.epoch, state.spec.order?.epoch ?? 0)
         const phase = this.states.get(name)?.status?.rollout?.phase
         if (type === 'deleted') this.states.delete(name)
         else this.states.set(name, state)
@@ -51,7 +52,6 @@ export class Truth {
         else this.updates.set(name, object as DirectUpdate)
         return
       case 'MaintenancePolicy':
-        this.epoch = Math.max(this.epoch, (object as MaintenancePolicy).status?.ledger?.epoch ?? 0)
         this.grants = (object as MaintenancePolicy).status?.ledger?.grants ?? this.grants
     }
   }
