@@ -1,6 +1,6 @@
 import type { Pod } from '../api/kube.ts'
 import type { CancelTimer } from '../ports/clock.ts'
-import type { Containers } from './actors/kubelet.ts'
+import type { Containers } from './actors/kubelet-options.ts'
 import type { ProcessExit, SimProcess } from './sim-process.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 

@@ -17,7 +17,8 @@ import { Reflector } from '../../kube/reflector.ts'
 import { Store } from '../../kube/store.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
-import { type Containers, runKubelet } from '../../sim/actors/kubelet.ts'
+import { runKubelet } from '../../sim/actors/kubelet.ts'
+import type { Containers } from '../../sim/actors/kubelet-options.ts'
 import { tellKubeletRestart } from '../../sim/actors/kubelet-restart.ts'
 import { type Execution, PretendHost } from '../../sim/pretend-host.ts'
 import { firstContact } from './first-contact.ts'
@@ -25,6 +26,8 @@ import type { RoleDependencies } from './role-dependencies.ts'
 
 interface Rehearsal extends RoleDependencies {
   readonly api: KubeApi
+  /** The kubelets' own, so that the server's audit log tells them from agents. */
+  readonly kubeletApi: KubeApi
   readonly log: Log
   readonly options: SimAgentsOptions
   readonly serverVersion: string
@@ -43,7 +46,8 @@ export async function simAgentsRole(
   const log = pinoLog({ level: 'info', component: 'sim-agents' })
   const api = await connector.connect({ kubeconfig, context, component: 'agent' })
   await firstContact(api, [nodes, nodeStates], signal)
-  const rehearsal = { ...deps, api, log, options, serverVersion: await api.serverVersion(signal) }
+  const kubeletApi = await connector.connect({ kubeconfig, context, component: 'kubelet' })
+  const rehearsal = { ...deps, api, kubeletApi, log, options, serverVersion: await api.serverVersion(signal) }
   const machines = new Map<string, AbortController>()
   const store = new Store<Node>()
   store.subscribe(({ type, key, object }) => {
@@ -109,7 +113,7 @@ function playAgent(
 }
 
 async function playKubelet(
-  { api, clock, random }: Rehearsal,
+  { kubeletApi: api, clock, random }: Rehearsal,
   host: PretendHost,
   nodeName: string,
   containers: Containers,

@@ -25,9 +25,10 @@ export interface FaultRunResult {
 
 const target = 'v1.36.3'
 const script = '#!/bin/sh\ntrue\n'
+const startMs = 15_000
 const quietMs = 60_000
 /** About as long as a run without trouble takes. */
-const quietAfterMs = 8 * 60_000
+const quietAfterMs = 6 * 60_000
 const limitMs = 6 * 3_600_000
 
 export async function faultRun(
@@ -56,7 +57,12 @@ export async function faultRun(
     faults: (cluster) => {
       injector = new FaultInjector(
         cluster,
-        drawFaultPlan(random.fork('plan'), { nodes: scenario.nodes, kinds, quietAfterMs }),
+        drawFaultPlan(random.fork('plan'), {
+          nodes: scenario.nodes,
+          kinds,
+          quietBeforeMs: scenario.troubledStart ? 0 : startMs,
+          quietAfterMs,
+        }),
       )
       return injector
     },
@@ -92,7 +98,7 @@ class Run {
     await ensureNamespace(this.#person, 'shop', this.#signal)
     await createWorkload(this.#person, { namespace: 'shop', name: 'web', replicas: 8, maxUnavailable: 2 }, this.#signal)
     await createScript(this.#person, 'work', script, this.#signal)
-    await cluster.run({ limitMs: 15_000 })
+    await cluster.run({ limitMs: startMs })
     if (cordoned !== undefined) await this.#patchNode(cordoned, { spec: { unschedulable: true } })
     await this.#createUpdate('first')
   }

@@ -2,7 +2,7 @@
 // not show yet, so that several drains do not ask for the same allowance.
 
 import { type Pod, type PodDisruptionBudget, podDisruptionBudgets } from '../../api/kube.ts'
-import { selects } from '../../core/label-selector.ts'
+import { requiredTerm, selects, termsOf } from '../../core/label-selector.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import { Store } from '../../kube/store.ts'
 import type { CancelTimer } from '../../ports/clock.ts'
@@ -56,9 +56,11 @@ export class BudgetWatch {
 
   budgetsOf(pod: Pod): readonly PodDisruptionBudget[] {
     if (!this.#watch) return []
-    return this.#watch.store
-      .byIndex('namespace', pod.metadata.namespace ?? '')
-      .filter(({ spec }) => spec.selector !== undefined && selects(spec.selector, pod.metadata.labels))
+    const { store } = this.#watch
+    const { namespace = '', labels } = pod.metadata
+    return termsOf(labels)
+      .flatMap((term) => store.byIndex('term', `${namespace}/${term}`))
+      .filter(({ spec }) => spec.selector !== undefined && selects(spec.selector, labels))
   }
 
   reserved(budget: PodDisruptionBudget): number {
@@ -71,6 +73,14 @@ export class BudgetWatch {
     this.#reserved.set(uid, { resourceVersion, count: this.reserved(budget) + 1 })
   }
 
+  /** The eviction was refused: what was set aside for it is free for others. */
+  unreserve(budget: PodDisruptionBudget): void {
+    const { uid } = budget.metadata
+    const entry = this.#reserved.get(uid)
+    if (entry) this.#reserved.set(uid, { ...entry, count: Math.max(0, entry.count - 1) })
+    this.#wakeWaiting(uid)
+  }
+
   /** Wakes the node when this budget changes. */
   waitFor(budget: PodDisruptionBudget, node: string): void {
     const { uid } = budget.metadata
@@ -78,15 +88,18 @@ export class BudgetWatch {
     this.#waiting.set(uid, nodes.add(node))
   }
 
+  #wakeWaiting(budgetUID: string): void {
+    const nodes = this.#waiting.get(budgetUID)
+    this.#waiting.delete(budgetUID)
+    for (const node of nodes ?? []) this.#wake(node)
+  }
+
   #start(): Watch {
     const store = new Store<PodDisruptionBudget>({
-      indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
+      // A cluster has about one budget for each workload: a pod's own are found by a label, not among all of them.
+      indexes: { term: ({ metadata, spec }) => [`${metadata.namespace ?? ''}/${requiredTerm(spec.selector)}`] },
     })
-    store.subscribe(({ object }) => {
-      const nodes = this.#waiting.get(object.metadata.uid)
-      this.#waiting.delete(object.metadata.uid)
-      for (const node of nodes ?? []) this.#wake(node)
-    })
+    store.subscribe(({ object }) => this.#wakeWaiting(object.metadata.uid))
     const reflector = new Reflector({ ...this.#ports, type: podDisruptionBudgets, store, transform: slimBudget })
     const stop = new AbortController()
     this.#ports.log.debug('watching PodDisruptionBudgets')

@@ -3,7 +3,7 @@ import { isKubeError } from '../../api/kube-error.ts'
 import type { CancelTimer } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import { hasEnded, isReady } from './actor.ts'
-import type { KubeletOptions } from './kubelet.ts'
+import type { KubeletOptions } from './kubelet-options.ts'
 
 type Stage = 'starting' | 'running' | 'finishing' | 'stopping'
 

@@ -1,45 +1,9 @@
-import {
-  type Condition,
-  leases as leaseType,
-  type Node,
-  nodes as nodeType,
-  type Pod,
-  pods as podType,
-  type Taint,
-} from '../../api/kube.ts'
+import { type Condition, leases as leaseType, type Node, nodes as nodeType, pods as podType } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { KubeApi } from '../../ports/kube-api.ts'
-import type { Random } from '../../ports/random.ts'
 import { Following } from './following.ts'
+import type { KubeletOptions } from './kubelet-options.ts'
 import { KubeletPods } from './kubelet-pods.ts'
 import { pause } from './pause.ts'
-
-/** What runs on the machine; it outlives the kubelet and dies with the power. */
-export interface Containers {
-  isRunning(podUid: string): boolean
-  start(pod: Pod): void
-  /** Asks to stop, kills after the grace; `gone` is called when nothing of it runs any more, undefined if nothing needs waiting. */
-  stop(podUid: string, graceMs: number, gone: () => void): 'waiting' | 'gone'
-}
-
-export interface KubeletOptions {
-  readonly api: KubeApi
-  readonly clock: Clock
-  readonly random: Random
-  readonly nodeName: string
-  /** The program's own version: what is on the disk may be newer until it is restarted. */
-  readonly version: string
-  readonly bootId: string
-  readonly labels?: Readonly<Record<string, string>>
-  readonly taints?: readonly Taint[]
-  readonly podCapacity?: number
-  readonly containers: Containers
-  readonly podStartMs: readonly [number, number]
-  readonly podStopMs: readonly [number, number]
-  readonly jobMs: readonly [number, number]
-  readonly leaseEveryMs?: number
-}
 
 const defaultLeaseEveryMs = 10_000
 const statusEveryMs = 300_000
