@@ -47,8 +47,8 @@ bench: $(INSTALLED) ## measure speed and memory: a table, and bench-results.json
 bench-scale: $(INSTALLED) ## 5,000 nodes and 150,000 pods on a real API server: minutes, some GiB of memory
 	@$(BIN)/node bench/scale.ts
 
-build: $(INSTALLED) ## one file to ship: dist/slipway.mjs, with its source map
-	@$(BIN)/rolldown -c rolldown.config.ts --log-level warn
+build: $(INSTALLED) ## a folder to ship: dist/slipway.mjs and its parts, with source maps
+	@$(BIN)/rolldown -c rolldown.config.ts --log-level warn >/dev/null
 	@$(BIN)/node dist/slipway.mjs --version >/dev/null
 
 crds: $(INSTALLED) ## write deploy/crds from the schemas in src/api

@@ -3,6 +3,10 @@ import { agentName, labelsOf, operatorName } from './rights.ts'
 
 const metricsPort = 8080
 const stateDir = '/var/lib/slipway'
+/** Where the image has what `make build` makes. */
+const program = '/opt/slipway/slipway.mjs'
+/** Memory before speed: an agent waits nearly all the time, on every node of the cluster. */
+const agentNodeFlags = ['--lite-mode', '--max-semi-space-size=1']
 
 const fromField = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } })
 const nodeNameEnv = fromField('NODE_NAME', 'spec.nodeName')
@@ -40,6 +44,7 @@ export function operatorDeployment({ namespace, image }: InstallSettings): Manif
             {
               name: 'operator',
               image,
+              command: ['node', program],
               args: [
                 'operator',
                 `--namespace=${namespace}`,
@@ -91,6 +96,7 @@ export function agentDaemonSet({ namespace, image }: InstallSettings): Manifest 
             {
               name: 'agent',
               image,
+              command: ['node', ...agentNodeFlags, program],
               args: ['agent', '--node-name=$(NODE_NAME)', '--host-root=/host', `--state-dir=${stateDir}`],
               env: [nodeNameEnv],
               resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } },
