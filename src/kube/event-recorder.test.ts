@@ -87,6 +87,23 @@ describe('EventRecorder', () => {
     await end()
   })
 
+  test('said again while the series is being told, it waits for the next minute', async () => {
+    const { api, clock, say, sent, end } = start()
+    api.before = (request) => {
+      if (request === 'patch') say('a')
+    }
+    say('a')
+    await clock.advance(1_000)
+    say('a')
+    await clock.advance(60_000)
+    expect(api.requests).toEqual(['create', 'patch'])
+    api.before = () => {}
+    await clock.advance(60_000)
+    expect(api.requests).toEqual(['create', 'patch', 'patch'])
+    expect(sent()[0]?.series?.count).toBe(3)
+    await end()
+  })
+
   test('what is refused is dropped and said so; the caller never notices', async () => {
     const { api, clock, log, say, end } = start()
     api.before = () => {

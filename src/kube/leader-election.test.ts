@@ -82,6 +82,8 @@ describe('LeaderElection', () => {
     const b = candidate(api, clockB, 'b')
     await clockB.advance(14_000)
     expect([a.leads(), b.leads()]).toEqual([true, false])
+    // A stopped process neither fires timers nor hears its watch.
+    api.watches = api.watches.slice(1)
     clockA.freeze(60_000)
     await clockB.advance(2_000)
     expect(b.leads()).toBe(true)
@@ -106,7 +108,8 @@ describe('LeaderElection', () => {
     const a = candidate(api, clock, 'a')
     await clock.advance(100)
     const b = candidate(api, clock, 'b')
-    await clock.advance(100)
+    // The last renewal is the one at 5 s.
+    await clock.advance(7_000)
     api.before = () => {
       throw new KubeError('Unreachable', 'refused')
     }
@@ -115,7 +118,7 @@ describe('LeaderElection', () => {
       endedMs = clock.monotonicMs()
     })
     await clock.advance(30_000)
-    expect(endedMs).toBe(10_000)
+    expect(endedMs).toBe(15_000)
     expect([a.leads(), b.leads()]).toEqual([false, false])
     api.before = () => {}
     await clock.advance(40_000)

@@ -51,6 +51,7 @@ describe('WorkQueue', () => {
       await clock.advance(dueMs - 1)
       expect(queue.depth).toBe(0)
       await clock.advance(1)
+      expect(queue.depth).toBe(1)
       await takeAll()
       await clock.advance(1_000)
       await takeAll()

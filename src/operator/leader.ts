@@ -69,6 +69,9 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   }
   const look = (name: string): void => {
     if (concerned(name)) wakeNode(name)
+    const grant = book.grantOf(name)
+    // The slot of a machine that is gone comes back whether or not an operation still wants slots.
+    if (grant && cluster.nodes.get(name)?.metadata.uid !== grant.nodeUID) wakeGrants()
     for (const operation of operations.running()) {
       if (!operation.refresh(name)) continue
       wakeGrants()
@@ -154,7 +157,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
 
 function isAtRest({ status }: NodeState): boolean {
   const phase = status?.rollout?.phase
-  return phase === undefined || phase === 'Done' || phase === 'Skipped'
+  return phase === undefined || phase === 'Done'
 }
 
 function highestEpoch(states: Iterable<NodeState>): number {

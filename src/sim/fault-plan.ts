@@ -51,6 +51,8 @@ export interface FaultEvent {
   readonly forMs: number
   /** The machine concerned, where one is. */
   readonly node: string
+  /** Rather one that is under work at that moment, where there is one. */
+  readonly busy: boolean
   /** How much: the slowness, or the skew in milliseconds. */
   readonly amount: number
 }
@@ -64,7 +66,8 @@ export interface ChanceFault {
 export interface FaultPlan {
   readonly chances: Readonly<Partial<Record<ChanceFaultKind, ChanceFault>>>
   readonly events: readonly FaultEvent[]
-  /** From then on nothing goes wrong. */
+  /** Before and after these nothing goes wrong by chance: a cluster that never came up proves little. */
+  readonly quietBeforeMs: number
   readonly quietAfterMs: number
 }
 
@@ -72,6 +75,7 @@ export interface FaultPlanOptions {
   readonly nodes: readonly NodeSpec[]
   /** Only these; all by default. */
   readonly kinds?: readonly FaultKind[]
+  readonly quietBeforeMs?: number
   readonly quietAfterMs?: number
 }
 
@@ -91,7 +95,7 @@ const longestMs: Readonly<Record<EventFaultKind, number>> = {
 
 export function drawFaultPlan(random: SeededRandom, options: FaultPlanOptions): FaultPlan {
   const allowed = new Set<FaultKind>(options.kinds ?? faultKinds)
-  const quietAfterMs = options.quietAfterMs ?? 20 * 60_000
+  const { quietBeforeMs = 0, quietAfterMs = 20 * 60_000 } = options
   const chances: Partial<Record<ChanceFaultKind, ChanceFault>> = {}
   for (const kind of some(random, chanceFaultKinds, allowed, 4)) {
     chances[kind] = { rate: random.pick([0.005, 0.02, 0.1]), limit: random.whole(1, 4) }
@@ -101,12 +105,12 @@ export function drawFaultPlan(random: SeededRandom, options: FaultPlanOptions): 
     const node = random.pick(candidates)?.name
     if (node === undefined) return []
     // Most of a run happens early: trouble that comes when all is done tells nothing.
-    const atMs = quietAfterMs * random.next() ** 2 * 0.9
+    const atMs = quietBeforeMs + (quietAfterMs - quietBeforeMs) * random.next() ** 2 * 0.9
     const forMs = Math.min(random.between(0.1, 1) * longestMs[kind], quietAfterMs - atMs)
     const amount = kind === 'clock-skew' ? random.between(-600_000, 600_000) : random.between(2, 8)
-    return [{ kind, atMs, forMs, node, amount }]
+    return [{ kind, atMs, forMs, node, busy: random.chance(0.7), amount }]
   })
-  return { chances, events, quietAfterMs }
+  return { chances, events, quietBeforeMs, quietAfterMs }
 }
 
 /** Up to `most` of the kinds that are allowed, at least one. */

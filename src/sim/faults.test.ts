@@ -45,6 +45,7 @@ function cluster(plan: FaultPlan, seed = 1) {
 const always = (kind: ChanceFaultKind): FaultPlan => ({
   chances: { [kind]: { rate: 1, limit: 1 } },
   events: [],
+  quietBeforeMs: 0,
   quietAfterMs: 60_000,
 })
 
@@ -136,8 +137,8 @@ describe('faults', () => {
   })
 
   it.each(eventFaultKinds)('%s hits somebody, and the cluster comes back', async (kind) => {
-    const event = { kind, atMs: 60_000, forMs: 20_000, node: 'w1', amount: 3 }
-    const { made, injector } = cluster({ chances: {}, events: [event], quietAfterMs: 100_000 })
+    const event = { kind, atMs: 60_000, forMs: 20_000, node: 'w1', busy: false, amount: 3 }
+    const { made, injector } = cluster({ chances: {}, events: [event], quietBeforeMs: 0, quietAfterMs: 100_000 })
     await createOperatorPods(made.client('test'), 2, signal)
     made.server.create(
       'test',

@@ -79,8 +79,9 @@ export class FaultInjector implements ClusterFaults, FaultSource {
   start(): void {
     for (const event of this.plan.events) {
       this.#cluster.clock.after(event.atMs, () => {
-        const where = carryOutEvent(this.#cluster, event, () => this.#beginOutage(event.forMs))
-        if (where !== undefined) this.#hit(event.kind, where, event.node)
+        const node = (event.busy ? this.#busyNode(event.kind) : undefined) ?? event.node
+        const where = carryOutEvent(this.#cluster, { ...event, node }, () => this.#beginOutage(event.forMs))
+        if (where !== undefined) this.#hit(event.kind, where, node)
       })
     }
   }
@@ -127,7 +128,8 @@ export class FaultInjector implements ClusterFaults, FaultSource {
   }
 
   #draw<K extends ChanceFaultKind>(kinds: readonly K[]): K | undefined {
-    if (this.#cluster.clock.monotonicMs() >= this.plan.quietAfterMs) return undefined
+    const nowMs = this.#cluster.clock.monotonicMs()
+    if (nowMs < this.plan.quietBeforeMs || nowMs >= this.plan.quietAfterMs) return undefined
     for (const kind of kinds) {
       const fault = this.plan.chances[kind]
       if (fault === undefined || !this.#random.chance(fault.rate)) continue
@@ -137,6 +139,16 @@ export class FaultInjector implements ClusterFaults, FaultSource {
       return kind
     }
     return undefined
+  }
+
+  /** One whose rollout is not over; a control-plane node is never deleted. */
+  #busyNode(kind: FaultKind): string | undefined {
+    const busy = this.#cluster.server.peekAll(nodeStates).filter(({ metadata, status }) => {
+      const phase = status?.rollout?.phase
+      const spared = kind === 'node-deleted' && this.#cluster.machines.get(metadata.name)?.node.role !== 'worker'
+      return phase !== undefined && phase !== 'Done' && !spared
+    })
+    return this.#random.pick(busy)?.metadata.name
   }
 
   #beginOutage(ms: number): void {

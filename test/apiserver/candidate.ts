@@ -14,6 +14,7 @@ const [kubeconfig = '', identity = ''] = process.argv.slice(2)
 const clock = new SystemClock()
 const { api } = await realClient(kubeconfig)
 const stop = new AbortController()
+const unstoppable = new AbortController().signal
 process.once('SIGTERM', () => stop.abort())
 
 const election = new LeaderElection({
@@ -24,9 +25,9 @@ const election = new LeaderElection({
   namespace: 'default',
   name: 'diary',
   identity,
-  leaseDurationMs: 3_000,
-  renewEveryMs: 500,
-  renewDeadlineMs: 2_000,
+  leaseDurationMs: 6_000,
+  renewEveryMs: 1_000,
+  renewDeadlineMs: 4_000,
 })
 await election.run(async (term) => {
   const fenced = fencedApi(api, () => term.isCurrent())
@@ -35,8 +36,9 @@ await election.run(async (term) => {
     for (;;) {
       count += 1
       const body = { data: { writer: identity, count: String(count) } }
-      await fenced.patch(configMaps, { name: 'diary', namespace: 'default' }, { type: 'merge', body }, term.signal)
-      await sleep(clock, 20, term.signal)
+      // Not stopped by the term's signal: the fence alone must hold it back.
+      await fenced.patch(configMaps, { name: 'diary', namespace: 'default' }, { type: 'merge', body }, unstoppable)
+      await sleep(clock, 20, unstoppable)
     }
   } catch (error) {
     // The term is over: that is how this work ends.

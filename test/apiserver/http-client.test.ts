@@ -1,24 +1,27 @@
-// Our client against a real API server: what the port promises, and every way to be let in.
+// Our client against a real API server: what the port promises.
 
-import { chmod, readFile, writeFile } from 'node:fs/promises'
-import { connect, createServer, type Socket } from 'node:net'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { SystemClock } from '../../src/adapters/clock/system-clock.ts'
+import { SystemRandom } from '../../src/adapters/random/system-random.ts'
 import {
   type ConfigMap,
   configMaps,
+  events,
   type Node,
   nodes,
   type Pod,
   podDisruptionBudgets,
   pods,
 } from '../../src/api/kube.ts'
+import { EventRecorder } from '../../src/kube/event-recorder.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { WatchEvent } from '../../src/ports/kube-api.ts'
-import { type ApiServer, adminToken, startApiServer } from '../bed/api-server.ts'
-import { makePair } from '../bed/certificates.ts'
+import { type ApiServer, startApiServer } from '../bed/api-server.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
-import { type RealClient, realClient, writeKubeconfig } from './real-client.ts'
+import { RecordingLog } from '../fakes/recording-log.ts'
+import { type RealClient, realClient } from './real-client.ts'
 
 const missing = await whyNoApiServer()
 const namespace = 'default'
@@ -32,9 +35,19 @@ const pod = (name: string, labels: Record<string, string> = {}) => ({
   spec: { containers: [{ name: 'c', image: 'none' }] },
 })
 
+/** Time that runs faster, for what happens once a minute. */
+function hastyClock(times: number): Clock {
+  const clock = new SystemClock()
+  return {
+    now: () => clock.now(),
+    monotonicMs: () => clock.monotonicMs() * times,
+    after: (ms, callback) => clock.after(ms / times, callback),
+  }
+}
+
 describe.skipIf(missing)('the client on a real API server', () => {
   beforeAll(async () => {
-    server = await startApiServer({ controllers: false })
+    server = await startApiServer({ controllers: false, audit: true })
     client = await realClient(server.kubeconfigPath)
   })
 
@@ -122,14 +135,14 @@ describe.skipIf(missing)('the client on a real API server', () => {
       signal,
     )
     const stop = new AbortController()
-    const events: WatchEvent<ConfigMap>[] = []
+    const seenEvents: WatchEvent<ConfigMap>[] = []
     const seen = Promise.withResolvers<void>()
     const options = { namespace, labelSelector: 'watched=yes', initialEvents: true }
     const watching = api.watch(
       configMaps,
       options,
       (event) => {
-        events.push(event)
+        seenEvents.push(event)
         if (event.type === 'BOOKMARK' && event.initialEventsEnd) {
           void api.delete(configMaps, { name: 'w1', namespace }, {}, signal)
         }
@@ -140,8 +153,8 @@ describe.skipIf(missing)('the client on a real API server', () => {
     await seen.promise
     stop.abort(new Error('enough'))
     await expect(watching).rejects.toThrow('enough')
-    expect(events.map((event) => event.type)).toEqual(['ADDED', 'BOOKMARK', 'DELETED'])
-    const [first] = events
+    expect(seenEvents.map((event) => event.type)).toEqual(['ADDED', 'BOOKMARK', 'DELETED'])
+    const [first] = seenEvents
     expect(first?.type === 'ADDED' && first.object.data?.text).toBe('grüße 🚢'.repeat(20_000))
   })
 
@@ -193,106 +206,42 @@ describe.skipIf(missing)('the client on a real API server', () => {
     await expect(watching).rejects.toMatchObject({ code: 'Expired', status: 410 })
   })
 
+  test('events are taken as they are, and repeated ones counted', async () => {
+    const { api } = client
+    const stop = new AbortController()
+    const recorder = new EventRecorder({
+      api,
+      clock: hastyClock(1_000),
+      random: new SystemRandom(),
+      log: new RecordingLog(),
+      controller: 'slipway.dev/operator',
+      instance: 'operator-0',
+      namespace,
+    })
+    const running = recorder.run(stop.signal)
+    const regarding = { apiVersion: 'v1', kind: 'Node', name: 'n2', uid: 'u' }
+    const say = () => recorder.record({ regarding, type: 'Normal', reason: 'Planned', action: 'Plan', note: 'well' })
+    const sent = async () => (await api.list(events, { fieldSelector: 'reason=Planned' }, signal)).items
+    say()
+    await vi.waitFor(async () => expect(await sent()).toHaveLength(1), 5_000)
+    say()
+    say()
+    await vi.waitFor(async () => expect(await sent()).toMatchObject([{ note: 'well', series: { count: 3 } }]), 5_000)
+    stop.abort()
+    await running
+  })
+
+  test('the audit log shows what was asked, by whom', async () => {
+    const line = (await readFile(server.auditLogPath, 'utf8'))
+      .split('\n')
+      .find((text) => text.includes('"verb":"create"') && text.includes('slipway/test'))
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      userAgent: 'slipway/test (apiserver)',
+      responseStatus: { code: 201 },
+    })
+  })
+
   test('says its version', async () => {
     expect(await client.api.serverVersion(signal)).toMatch(/^v1\.\d+\.\d+/)
-  })
-
-  test('an exec plug-in is asked again only when its credentials have ended', async () => {
-    const pair = makePair(server.authority, { name: 'exec-admin', group: 'system:masters' })
-    const status = { clientCertificateData: pair.certificate, clientKeyData: pair.key }
-    const plugin = join(server.dir, 'plugin')
-    const asked = join(server.dir, 'asked')
-    const answer = (expirationTimestamp?: string) =>
-      JSON.stringify({
-        apiVersion: 'client.authentication.k8s.io/v1',
-        kind: 'ExecCredential',
-        status: { ...status, expirationTimestamp },
-      })
-    await writeFile(plugin, `#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" >> '${asked}'\ncat '${plugin}.json'\n`)
-    await chmod(plugin, 0o755)
-    const exec = {
-      apiVersion: 'client.authentication.k8s.io/v1',
-      command: './plugin',
-      provideClusterInfo: true,
-      interactiveMode: 'Never',
-    }
-    const path = await writeKubeconfig(server, 'exec.conf', { exec })
-    const { api } = await realClient(path)
-    try {
-      await writeFile(`${plugin}.json`, answer('2020-01-01T00:00:00Z'))
-      await api.list(nodes, {}, signal)
-      await writeFile(`${plugin}.json`, answer())
-      await api.list(nodes, {}, signal)
-      await api.list(nodes, {}, signal)
-    } finally {
-      await api.close()
-    }
-    const infos = (await readFile(asked, 'utf8')).trim().split('\n')
-    expect(infos).toHaveLength(2)
-    expect(JSON.parse(infos[0] ?? '')).toMatchObject({ spec: { interactive: false, cluster: { server: server.url } } })
-  })
-
-  test('a token file is read again when the server refuses what it said', async () => {
-    const tokenFile = join(server.dir, 'token')
-    await writeFile(tokenFile, 'stale')
-    const { api, requests } = await realClient(await writeKubeconfig(server, 'token.conf', { tokenFile: 'token' }))
-    try {
-      await expect(api.list(nodes, {}, signal)).rejects.toMatchObject({ code: 'Unauthorized' })
-      await writeFile(tokenFile, `${adminToken}\n`)
-      requests.length = 0
-      await api.list(nodes, {}, signal)
-      expect(requests.map(({ status }) => status)).toEqual([401, 200])
-    } finally {
-      await api.close()
-    }
-  })
-
-  test('a proxy-url is gone through', async () => {
-    const tunnels: string[] = []
-    const sockets = new Set<Socket>()
-    const proxy = createServer((socket) => {
-      sockets.add(socket)
-      socket.once('data', (head) => {
-        const target = /^CONNECT ([^:]+):(\d+)/.exec(head.toString())
-        tunnels.push(target?.[0] ?? head.toString())
-        const onward = connect(Number(target?.[2]), target?.[1], () => {
-          socket.write('HTTP/1.1 200 OK\r\n\r\n')
-          socket.pipe(onward).pipe(socket)
-        })
-        sockets.add(onward)
-        onward.on('error', () => socket.destroy())
-      })
-      socket.on('error', () => socket.destroy())
-    })
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-    const address = proxy.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const cluster = { 'proxy-url': `http://127.0.0.1:${port}` }
-    const { api } = await realClient(await writeKubeconfig(server, 'proxy.conf', { token: adminToken }, cluster))
-    try {
-      await api.list(nodes, {}, signal)
-      expect(tunnels).toEqual([`CONNECT ${new URL(server.url).host}`])
-    } finally {
-      await api.close()
-      for (const socket of sockets) socket.destroy()
-      proxy.close()
-    }
-  })
-
-  test.each([
-    { name: 'kubernetes.default.svc', trusted: true },
-    { name: 'someone.example', trusted: false },
-  ])('the certificate must be for the tls-server-name: $name', async ({ name, trusted }) => {
-    const path = await writeKubeconfig(server, 'name.conf', { token: adminToken }, { 'tls-server-name': name })
-    const { api } = await realClient(path)
-    try {
-      const startedMs = performance.now()
-      const listing = api.list(nodes, {}, signal)
-      if (trusted) await expect(listing).resolves.toBeDefined()
-      else await expect(listing).rejects.toMatchObject({ code: 'Unreachable', message: expect.stringContaining(name) })
-      expect(performance.now() - startedMs).toBeLessThan(5_000)
-    } finally {
-      await api.close()
-    }
   })
 })

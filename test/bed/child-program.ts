@@ -52,7 +52,7 @@ export class ChildProgram {
   }
 
   /** Asks again and again; throws with the last lines of the log when the program has ended or the time is up. */
-  async ready(isReady: () => Promise<boolean>, withinMs = 60_000): Promise<void> {
+  async ready(isReady: () => Promise<boolean>, withinMs = 180_000): Promise<void> {
     const endMs = performance.now() + withinMs
     while (!(await isReady().catch(() => false))) {
       if (!this.#isRunning || performance.now() > endMs) {

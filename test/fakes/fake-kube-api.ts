@@ -39,7 +39,7 @@ export class FakeKubeApi implements KubeApi {
 
   /** Writes an object as somebody else, and shows it to every watch. */
   put(object: {
-    readonly metadata: { readonly name: string; readonly namespace?: string }
+    readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string }
     readonly [key: string]: unknown
   }): KubeObject {
     const key = this.#key(object.metadata)

@@ -43,7 +43,8 @@ export type Verdict =
 
 /**
  * Goes through the claims in their order. Each claim is followed until its first node that must wait: later ones would wait
- * for the same thing, and a pass costs what is granted, not what is asked for.
+ * for the same thing, and a pass costs what is granted, not what is asked for. Only a node that another operation holds is
+ * passed over: that says nothing of the next.
  */
 export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonly Verdict[] {
   const away = new Set(view.away)
@@ -53,13 +54,18 @@ export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonl
   const verdicts: Verdict[] = []
   for (const { holder, requests, held, limit } of claims) {
     let counted = limit.counted
+    let waiting: Verdict | undefined
     for (const request of requests) {
       const reason =
         held ??
         obstacle(request, holder, { ...view, away, controlPlaneAway, holderOf }) ??
         (counted >= limit.maxUnavailable ? limitSpent(limit.maxUnavailable) : undefined)
+      if (reason?.code === 'NodeHeldElsewhere') {
+        waiting ??= { verdict: 'waiting', holder, request, reason }
+        continue
+      }
       if (reason) {
-        verdicts.push({ verdict: 'waiting', holder, request, reason })
+        waiting = { verdict: 'waiting', holder, request, reason }
         break
       }
       counted++
@@ -68,6 +74,7 @@ export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonl
       if (request.role === 'ControlPlane') controlPlaneAway.add(request.node)
       verdicts.push({ verdict: 'granted', holder, request })
     }
+    if (waiting) verdicts.push(waiting)
   }
   return verdicts
 }

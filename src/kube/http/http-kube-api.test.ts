@@ -137,7 +137,7 @@ describe('HttpKubeApi', () => {
     const startedMs = performance.now()
     await expect(api.delete(nodes, { name: 'n' }, {}, signal)).rejects.toMatchObject({ code: 'Unreachable', status: 0 })
     expect(records.length).toBeGreaterThan(2)
-    expect(performance.now() - startedMs).toBeLessThan(4_500)
+    expect(performance.now() - startedMs).toBeLessThan(8_000)
     const quick = clientOf(url, { retryForMs: 0 })
     await expect(quick.api.get(nodes, { name: 'n' }, signal)).rejects.toThrow(
       `cannot reach ${url}: connect ECONNREFUSED`,

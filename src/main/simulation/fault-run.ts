@@ -25,9 +25,12 @@ export interface FaultRunResult {
 
 const target = 'v1.36.3'
 const script = '#!/bin/sh\ntrue\n'
-const quietMs = 60_000
+const startMs = 15_000
+/** A deleted update may have been missed by a watch that is silently dead: noticing that takes its time. */
+const restMs = 30 * 60_000
+const quietMs = 30_000
 /** About as long as a run without trouble takes. */
-const quietAfterMs = 8 * 60_000
+const quietAfterMs = 6 * 60_000
 const limitMs = 6 * 3_600_000
 
 export async function faultRun(
@@ -56,7 +59,12 @@ export async function faultRun(
     faults: (cluster) => {
       injector = new FaultInjector(
         cluster,
-        drawFaultPlan(random.fork('plan'), { nodes: scenario.nodes, kinds, quietAfterMs }),
+        drawFaultPlan(random.fork('plan'), {
+          nodes: scenario.nodes,
+          kinds,
+          quietBeforeMs: scenario.troubledStart ? 0 : startMs,
+          quietAfterMs,
+        }),
       )
       return injector
     },
@@ -92,7 +100,7 @@ class Run {
     await ensureNamespace(this.#person, 'shop', this.#signal)
     await createWorkload(this.#person, { namespace: 'shop', name: 'web', replicas: 8, maxUnavailable: 2 }, this.#signal)
     await createScript(this.#person, 'work', script, this.#signal)
-    await cluster.run({ limitMs: 15_000 })
+    await cluster.run({ limitMs: startMs })
     if (cordoned !== undefined) await this.#patchNode(cordoned, { spec: { unschedulable: true } })
     await this.#createUpdate('first')
   }
@@ -112,7 +120,8 @@ class Run {
   }
 
   async judge(): Promise<readonly { readonly rule: string; readonly message: string }[]> {
-    const { cluster } = this.#simulated
+    const { cluster, rules } = this.#simulated
+    if (this.#scenario.failing === undefined) await cluster.run({ limitMs: restMs, until: () => rules.isAtRest })
     await cluster.run({ limitMs: quietMs })
     if (this.#scenario.failing !== undefined && this.#update('first')?.status?.phase === 'Failed') {
       const failed = judgeEnd(this.#simulated, this.#scenario, this.#isOver(), 'failed')

@@ -15,6 +15,8 @@ export interface FaultScenario {
   readonly failing: string | undefined
   /** What a person does while the update runs. */
   readonly meddling: 'nothing' | 'delete-update' | 'delete-policy' | 'edit-strategy' | 'second-update' | 'pause'
+  /** Whether things go wrong already while the cluster comes up. */
+  readonly troubledStart: boolean
   /** How many nodes are done when that happens. */
   readonly meddlingAfter: number
 }
@@ -43,6 +45,7 @@ export function drawScenario(random: SeededRandom): FaultScenario {
     cordoned: random.chance(0.25) ? random.pick(workers) : undefined,
     failing: work !== 'kubernetes' && meddling === 'nothing' && random.chance(0.2) ? random.pick(workers) : undefined,
     meddling,
+    troubledStart: random.chance(0.15),
     meddlingAfter: random.whole(0, Math.max(1, Math.floor(count / 2))),
   }
 }

@@ -74,6 +74,14 @@ export class BudgetWatch {
     this.#reserved.set(uid, { resourceVersion, count: this.reserved(budget) + 1 })
   }
 
+  /** The eviction was refused: what was set aside for it is free for others. */
+  unreserve(budget: PodDisruptionBudget): void {
+    const { uid } = budget.metadata
+    const entry = this.#reserved.get(uid)
+    if (entry) this.#reserved.set(uid, { ...entry, count: Math.max(0, entry.count - 1) })
+    this.#wakeWaiting(uid)
+  }
+
   /** Wakes the node when this budget changes. */
   waitFor(budget: PodDisruptionBudget, node: string): void {
     const { uid } = budget.metadata
@@ -81,16 +89,18 @@ export class BudgetWatch {
     this.#waiting.set(uid, nodes.add(node))
   }
 
+  #wakeWaiting(budgetUID: string): void {
+    const nodes = this.#waiting.get(budgetUID)
+    this.#waiting.delete(budgetUID)
+    for (const node of nodes ?? []) this.#wake(node)
+  }
+
   #start(): Watch {
     const store = new Store<PodDisruptionBudget>({
       // A cluster has about one budget for each workload: a pod's own are found by a label, not among all of them.
       indexes: { term: ({ metadata, spec }) => [`${metadata.namespace ?? ''}/${requiredTerm(spec.selector)}`] },
     })
-    store.subscribe(({ object }) => {
-      const nodes = this.#waiting.get(object.metadata.uid)
-      this.#waiting.delete(object.metadata.uid)
-      for (const node of nodes ?? []) this.#wake(node)
-    })
+    store.subscribe(({ object }) => this.#wakeWaiting(object.metadata.uid))
     const reflector = new Reflector({ ...this.#ports, type: podDisruptionBudgets, store, transform: slimBudget })
     this.#ports.log.debug('watching PodDisruptionBudgets')
     const life = new LinkedAbort(this.#signal)

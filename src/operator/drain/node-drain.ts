@@ -30,6 +30,7 @@ export class NodeDrain {
   /** Evictions that were accepted or refused, by pod uid, until the watch tells more or it is time to ask again. */
   readonly #asked = new Map<string, { readonly reason: Reason; readonly againAtMs: number }>()
   #most = 0
+  #isSynced = false
 
   constructor(options: {
     readonly ports: OperatorPorts
@@ -58,6 +59,12 @@ export class NodeDrain {
 
   async synced(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#reflector.synced(signal), this.#budgets.synced(signal)])
+    this.#isSynced = true
+  }
+
+  /** Whether all pods of the node are known: before that an empty node only looks like one. */
+  get isSynced(): boolean {
+    return this.#isSynced
   }
 
   /** One look at all pods. Asks for what may go, and says what is left and when to look again. */
@@ -84,7 +91,7 @@ export class NodeDrain {
       } else if (this.#ownPods.isOwn(pod)) {
         own.push(pod)
       } else {
-        evictions.push(this.#evict(pod, operation, signal))
+        evictions.push(this.#evict(pod, verdict.budgetUID, operation, signal))
       }
     }
     await Promise.all(evictions)
@@ -111,9 +118,6 @@ export class NodeDrain {
     )
     const [budget] = budgets
     if (budget && verdict.action === 'wait') this.#budgets.waitFor(budget, this.#node)
-    if (budget && verdict.action === 'evict' && verdict.budgetUID !== undefined && !this.#pending(pod)) {
-      this.#budgets.reserve(budget)
-    }
     return verdict
   }
 
@@ -125,12 +129,9 @@ export class NodeDrain {
     )
   }
 
-  #pending(pod: Pod): boolean {
-    const asked = this.#asked.get(pod.metadata.uid)
-    return asked !== undefined && this.#ports.clock.monotonicMs() < asked.againAtMs
-  }
-
-  async #evict(pod: Pod, { drain }: Operation, signal: AbortSignal): Promise<void> {
+  async #evict(pod: Pod, budgetUID: string | undefined, { drain }: Operation, signal: AbortSignal): Promise<void> {
+    const charged = this.#budgets.budgetsOf(pod).find(({ metadata }) => metadata.uid === budgetUID)
+    if (charged) this.#budgets.reserve(charged)
     const { name, namespace = '', uid } = pod.metadata
     const remember = (reason: Reason, afterMs: number) =>
       this.#asked.set(uid, { reason, againAtMs: this.#ports.clock.monotonicMs() + afterMs })
@@ -139,6 +140,7 @@ export class NodeDrain {
       await this.#ports.api.evict({ name, namespace }, { uid, ...grace }, signal)
       remember({ code: 'PodEvicting', message: `evicting ${podName(pod)}` }, 30_000)
     } catch (error) {
+      if (charged) this.#budgets.unreserve(charged)
       if (isKubeError(error, 'NotFound', 'Conflict')) return
       if (!isKubeError(error)) throw error
       const overBudget = error.code === 'TooManyRequests'
@@ -159,6 +161,6 @@ export class NodeDrain {
       await this.#ownPods.handOver()
       return
     }
-    await Promise.all(own.map((pod) => this.#evict(pod, operation, signal)))
+    await Promise.all(own.map((pod) => this.#evict(pod, undefined, operation, signal)))
   }
 }

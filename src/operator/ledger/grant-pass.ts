@@ -45,9 +45,9 @@ export class GrantPass {
     const returns = new Map([...this.#returns, ...this.#lost()])
     const regrants = [...this.#regrants.values()].map((slot) => ({ ...slot, since }))
     let verdicts: readonly Verdict[] = []
-    let before: readonly Grant[] = []
+    // As we knew them, not as they were found: a write that seemed to have failed may have been carried out.
+    const before = this.#book.grants
     await this.#book.change((ledger, policy) => {
-      before = ledger.grants
       const kept = ledger.grants.filter(({ node, nodeUID, holder }) => {
         const back = returns.get(node)
         return back?.nodeUID !== nodeUID || back.holder !== holder

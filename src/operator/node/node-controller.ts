@@ -136,6 +136,8 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     switch (decision.action) {
       case 'cordon':
         await act.cordon(ports.api, cluster, node, grant?.holder ?? '', signal)
+        // Its pods are listed while the next write is under way.
+        if (grant) held.drain ??= watchPods(name)
         return false
       case 'uncordon':
         await act.uncordon(ports.api, cluster, node, signal)
@@ -147,14 +149,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         if (decision.rollout.phase !== 'Draining') stopDrain(held)
         return false
       case 'watchPods':
-        held.drain ??= new NodeDrain({
-          ports,
-          node: name,
-          budgets: options.budgets,
-          ownPods: options.ownPods,
-          wake: () => options.wake(name),
-          signal: options.signal,
-        })
+        held.drain ??= watchPods(name)
         await held.drain.synced(signal)
         return false
       case 'watchLease':
@@ -182,8 +177,19 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
   }
 
   async function stepDrain(held: Attention, operation: Operation, state: NodeState, signal: AbortSignal) {
-    if (!held.drain || state.status?.rollout?.operationID !== operation.id) return undefined
+    if (!held.drain?.isSynced || state.status?.rollout?.operationID !== operation.id) return undefined
     return held.drain.step(operation, signal)
+  }
+
+  function watchPods(name: string): NodeDrain {
+    return new NodeDrain({
+      ports,
+      node: name,
+      budgets: options.budgets,
+      ownPods: options.ownPods,
+      wake: () => options.wake(name),
+      signal: options.signal,
+    })
   }
 
   function stopDrain(held: Attention): void {

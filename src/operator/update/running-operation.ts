@@ -147,8 +147,6 @@ export class RunningOperation {
       switch (rollout.phase) {
         case 'Done':
           return 'done'
-        case 'Skipped':
-          return 'skipped'
         case 'Failed':
           return 'failed'
         case 'RequiresAttention':
@@ -159,7 +157,8 @@ export class RunningOperation {
     }
     if (held) return 'working'
     if (state?.status?.completed?.includes(this.id)) return 'done'
-    if (!selects(this.#update.spec.nodeSelector, labels)) return undefined
+    if (!selects(this.#update.spec.nodeSelector, labels) || node.metadata.deletionTimestamp !== undefined)
+      return undefined
     // Creation instants carry whole seconds.
     if (Date.parse(creationTimestamp) > this.#startedAt) return undefined
     return this.#isAtTarget(node, state) ? 'skipped' : 'waiting'

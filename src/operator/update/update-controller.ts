@@ -70,6 +70,8 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       script && !resumed ? readScript(ports.api, options.namespace, script.configMap, signal) : undefined,
       ensureFinalizer(update, signal),
     ])
+    // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so.
+    if (!cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer)) return undefined
     const plan: Plan = resumed
       ? { verdict: 'planned', total: 0 }
       : planUpdate({

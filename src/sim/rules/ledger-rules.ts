@@ -12,8 +12,8 @@ export function judgeLedger(change: CommittedChange, truth: Truth, slack: Slack,
   const policy = change.after as MaintenancePolicy
   const after = policy.status?.ledger
   if (!after) return
-  if (before && after.epoch < before.epoch)
-    report(11, `the ledger's epoch went back from ${before.epoch} to ${after.epoch}`)
+  const lowest = Math.max(truth.epoch, before?.epoch ?? 0)
+  if (after.epoch < lowest) report(11, `the ledger's epoch went back from ${lowest} to ${after.epoch}`)
   const held = new Set(before?.grants.map(slot))
   const added = after.grants.filter((grant) => !held.has(slot(grant)))
   for (const grant of added) {

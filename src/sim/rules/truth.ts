@@ -28,6 +28,8 @@ export class Truth {
   readonly failed = new Set<string>()
   /** When a node's rollout entered its present phase. */
   readonly phaseSince = new Map<string, number>()
+  /** The highest epoch any order ever carried: what fences, fences against these. */
+  epoch = 0
   /** The slots as last written: a ledger that was deleted does not give them back. */
   grants: readonly Grant[] = []
 
@@ -41,6 +43,7 @@ export class Truth {
         return
       case 'NodeState': {
         const state = object as NodeState
+        this.epoch = Math.max(this.epoch, state.spec.order?.epoch ?? 0)
         const phase = this.states.get(name)?.status?.rollout?.phase
         if (type === 'deleted') this.states.delete(name)
         else this.states.set(name, state)

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { faultKinds } from '../../src/sim/fault-plan.ts'
+import { project, type SimulateReport, simulateFaults } from './simulate.ts'
+
+const seeds = Number(process.env.SLIPWAY_SEEDS ?? 5000)
+/** In each of these phases every kind of trouble must have struck; others are passed through too fast to ask that. */
+const struckPhases = ['none', 'Draining', 'Working', 'Done'] as const
+const lanes = 2
+
+describe('fault runs', () => {
+  it(`${seeds} drawn histories break no rule and come to their end`, { timeout: 4 * 3_600_000 }, async () => {
+    const size = Math.ceil(seeds / lanes)
+    const reports = await Promise.all(
+      Array.from({ length: lanes }, (_, lane) =>
+        simulateFaults(project, lane * size + 1, Math.min(seeds, (lane + 1) * size)),
+      ),
+    )
+    const violations = reports.flatMap((report) => report.violations)
+    const hits = sumOf(reports)
+    console.info(table(hits))
+    expect(violations.slice(0, 10).map(({ seed, rule, message }) => `seed ${seed}: rule ${rule}: ${message}`)).toEqual(
+      [],
+    )
+    expect(reports.reduce((sum, { runs }) => sum + runs, 0)).toBe(seeds)
+    const never = faultKinds.flatMap((kind) =>
+      struckPhases.filter((phase) => !hits.get(`${kind} ${phase}`)).map((phase) => `${kind} in ${phase}`),
+    )
+    if (seeds >= 5000) expect(never).toEqual([])
+  })
+})
+
+function sumOf(reports: readonly SimulateReport[]): ReadonlyMap<string, number> {
+  const sum = new Map<string, number>()
+  for (const { faults } of reports) {
+    for (const [key, count] of Object.entries(faults)) sum.set(key, (sum.get(key) ?? 0) + count)
+  }
+  return sum
+}
+
+/** Which trouble struck how often, by the phase of the node it struck. */
+function table(hits: ReadonlyMap<string, number>): string {
+  const phases = [...new Set([...hits.keys()].map((key) => key.split(' ')[1] ?? ''))].sort()
+  const row = (name: string, cells: readonly (string | number)[]) =>
+    name.padEnd(22) + cells.map((cell) => String(cell).padStart(18)).join('')
+  return [
+    row('fault', phases),
+    ...faultKinds.map((kind) =>
+      row(
+        kind,
+        phases.map((phase) => hits.get(`${kind} ${phase}`) ?? 0),
+      ),
+    ),
+  ].join('\n')
+}

@@ -1,0 +1,127 @@
+// Small bugs, one or two for each rule that applies so far: each must be caught by the fault runs. Rule 9 speaks of backups,
+// which nothing takes yet.
+
+export interface Mutation {
+  readonly name: string
+  /** The rule that must be reported broken. */
+  readonly rule: string
+  readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[]
+}
+
+export const mutations: readonly Mutation[] = [
+  {
+    name: 'a budget lets one node too many away',
+    rule: '1',
+    edits: [
+      {
+        file: 'src/core/ledger/grants.ts',
+        find: 'away.size + 1 > maxUnavailable',
+        replace: 'away.size > maxUnavailable',
+      },
+    ],
+  },
+  {
+    name: 'a slot is returned while the order may still run',
+    rule: '1',
+    edits: [{ file: 'src/core/node/decide-node.ts', find: '&& !hasStopped(order, state)', replace: '&& false' }],
+  },
+  {
+    name: 'two control-plane nodes at once',
+    rule: '2',
+    edits: [
+      { file: 'src/core/ledger/grants.ts', find: 'if (others.length > 0) {', replace: 'if (others.length > 1) {' },
+      {
+        file: 'src/operator/update/running-operation.ts',
+        find: '? 1\n      : resolveCount',
+        replace: '? 2\n      : resolveCount',
+      },
+    ],
+  },
+  {
+    name: 'the kubelet before its own API server',
+    rule: '3',
+    edits: [
+      {
+        file: 'src/agent/drivers/rehearsal-kubernetes.ts',
+        find: "order.role === 'ControlPlane'",
+        replace: "order.role !== 'ControlPlane'",
+      },
+    ],
+  },
+  {
+    name: 'a restarted agent starts a second copy of a running step',
+    rule: '4',
+    edits: [
+      {
+        file: 'src/agent/step-runner.ts',
+        find: 'let last: Attempt | undefined = begun && {',
+        replace: 'let last: Attempt | undefined = begun && undefined && {',
+      },
+    ],
+  },
+  {
+    name: 'success is told before the step has ended',
+    rule: '5',
+    edits: [
+      {
+        file: 'src/agent/step-runner.ts',
+        find: 'const state = await host.look(begun.process, result)',
+        replace: "const state = { state: 'exited', exitCode: 0 } as const",
+      },
+    ],
+  },
+  {
+    name: "a person's cordon is taken for ours",
+    rule: '6',
+    edits: [
+      {
+        file: 'src/core/node/decide-node.ts',
+        find: 'return cordonOwner(node) !== undefined',
+        replace: 'return isCordoned(node)',
+      },
+    ],
+  },
+  {
+    name: 'pods are deleted instead of evicted',
+    rule: '7',
+    edits: [
+      {
+        file: 'src/operator/drain/node-drain.ts',
+        find: 'this.#ports.api.evict({ name, namespace }, { uid, ...grace }, signal)',
+        replace: 'this.#ports.api.delete(pods, { name, namespace }, { ...grace, gracePeriodSeconds: 0 }, signal)',
+      },
+    ],
+  },
+  {
+    name: 'an emergency stop is overlooked',
+    rule: '8',
+    edits: [{ file: 'src/core/ledger/grants.ts', find: 'if (view.paused) {', replace: 'if (view.paused && false) {' }],
+  },
+  {
+    name: 'an emergency stop that comes between decision and write is overlooked',
+    rule: '8',
+    edits: [
+      {
+        file: 'src/operator/ledger/grant-pass.ts',
+        find: 'paused: policy.spec.paused === true',
+        replace: 'paused: this.#cluster.policy?.spec.paused === true',
+      },
+    ],
+  },
+  {
+    name: 'failed nodes do not stop the next',
+    rule: '10',
+    edits: [
+      {
+        file: 'src/operator/update/running-operation.ts',
+        find: 'if (this.#stopped()) {',
+        replace: 'if (this.#stopped() && false) {',
+      },
+    ],
+  },
+  {
+    name: 'a ledger made anew starts at an old epoch',
+    rule: '11',
+    edits: [{ file: 'src/operator/ledger/ledger-book.ts', find: 'epoch: this.#epoch + 1,', replace: 'epoch: 0,' }],
+  },
+]
