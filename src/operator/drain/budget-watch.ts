@@ -3,6 +3,7 @@
 
 import { type Pod, type PodDisruptionBudget, podDisruptionBudgets } from '../../api/kube.ts'
 import { requiredTerm, selects, termsOf } from '../../core/label-selector.ts'
+import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import { Store } from '../../kube/store.ts'
 import type { CancelTimer } from '../../ports/clock.ts'
@@ -101,10 +102,10 @@ export class BudgetWatch {
     })
     store.subscribe(({ object }) => this.#wakeWaiting(object.metadata.uid))
     const reflector = new Reflector({ ...this.#ports, type: podDisruptionBudgets, store, transform: slimBudget })
-    const stop = new AbortController()
     this.#ports.log.debug('watching PodDisruptionBudgets')
-    void reflector.run(AbortSignal.any([this.#signal, stop.signal]))
-    return { store, reflector, stop: () => stop.abort() }
+    const life = new LinkedAbort(this.#signal)
+    void reflector.run(life.signal)
+    return { store, reflector, stop: () => life.abort('nothing drains') }
   }
 }
 
