@@ -26,6 +26,8 @@ export interface Judge {
   isOwnNode(name: string): boolean
 }
 
+const noNames: ReadonlySet<string> = new Set()
+
 export class MemberTable {
   readonly #judge: Judge
   readonly #members = new Map<string, Member>()
@@ -38,6 +40,7 @@ export class MemberTable {
   readonly #workers = { total: 0, open: 0, counted: 0 }
   readonly #controlPlane = { open: 0, working: 0, broken: 0 }
   readonly #free = new Set<string>()
+  readonly #idleNotReady = new Set<string>()
 
   constructor(judge: Judge) {
     this.#judge = judge
@@ -60,6 +63,11 @@ export class MemberTable {
   /** What counts against the operation's own limit in the present wave. */
   get counted(): number {
     return this.#controlPlane.open > 0 ? this.#controlPlane.working : this.#workers.counted
+  }
+
+  /** Workers among them that count only because they are not Ready. */
+  get countedNotReady(): ReadonlySet<string> {
+    return this.#controlPlane.open > 0 ? noNames : this.#idleNotReady
   }
 
   get inControlPlaneWave(): boolean {
@@ -159,11 +167,9 @@ export class MemberTable {
       this.#workers.total += by
       if (open) this.#workers.open += by
       if (working || !ready) this.#workers.counted += by
+      if (!working && !ready) mark(this.#idleNotReady, member.name, by > 0)
     }
-    if (member.free && standing === 'waiting') {
-      if (by > 0) this.#free.add(member.name)
-      else this.#free.delete(member.name)
-    }
+    if (member.free && standing === 'waiting') mark(this.#free, member.name, by > 0)
   }
 
   #sort(): void {
@@ -173,6 +179,11 @@ export class MemberTable {
     this.#cursor = 0
     this.#sorted = true
   }
+}
+
+function mark(names: Set<string>, name: string, belongs: boolean): void {
+  if (belongs) names.add(name)
+  else names.delete(name)
 }
 
 function requestOf({ name, uid, role }: Member): Request {
