@@ -32,11 +32,11 @@ export class Updates {
   /** With a ConfigMap named by its content, as the command line makes it. */
   script(text: string, wishes: Wishes = {}): StoryUpdate {
     const script = scriptOf(text)
-    return this.#create({ script, ...wishes }, () => this.keepScript(text))
+    return this.of({ script, ...wishes }, () => this.keepScript(text))
   }
 
   kubernetes(version: string, wishes: Wishes = {}): StoryUpdate {
-    return this.#create({ kubernetes: { version }, ...wishes })
+    return this.of({ kubernetes: { version }, ...wishes })
   }
 
   /** The ConfigMap alone. */
@@ -49,7 +49,8 @@ export class Updates {
     }
   }
 
-  #create({ name = 'update', ...spec }: Wishes, prepare: () => Promise<void> = async () => {}): StoryUpdate {
+  /** As a person may write it, sensible or not. */
+  of({ name = 'update', ...spec }: Wishes, prepare: () => Promise<void> = async () => {}): StoryUpdate {
     const { apiVersion, kind } = directUpdates
     const created = prepare().then(() =>
       this.#api.create(directUpdates, { apiVersion, kind, metadata: { name }, spec }, this.#signal),

@@ -129,6 +129,14 @@ describe('grants', () => {
       ['a w1', 'a w2', 'a w3 BudgetSpent: the update works on 3 node(s) at once (strategy.maxUnavailable)'],
     ],
     [
+      "nodes that are not Ready count against the operation's own limit and are named",
+      {},
+      [claim(workers, { limit: { maxUnavailable: 2, counted: 2, notReady: new Set(['w8', 'w9']) } })],
+      [
+        'a w1 BudgetSpent: the update works on 2 node(s) at once (strategy.maxUnavailable); w8, w9 are not Ready and counted',
+      ],
+    ],
+    [
       'the limit holds for nodes already away, too',
       { away: new Set(['w1', 'w2']) },
       [claim(workers, { limit: { maxUnavailable: 1, counted: 0 } })],

@@ -26,6 +26,8 @@ export interface Judge {
   isOwnNode(name: string): boolean
 }
 
+const noNames: ReadonlySet<string> = new Set()
+
 export class MemberTable {
   readonly #judge: Judge
   readonly #members = new Map<string, Member>()
@@ -48,6 +50,7 @@ export class MemberTable {
     done: new Set(),
     skipped: new Set(),
   }
+  readonly #idleNotReady = new Set<string>()
 
   constructor(judge: Judge) {
     this.#judge = judge
@@ -70,6 +73,11 @@ export class MemberTable {
   /** What counts against the operation's own limit in the present wave. */
   get counted(): number {
     return this.#controlPlane.open > 0 ? this.#controlPlane.working : this.#workers.counted
+  }
+
+  /** Workers among them that count only because they are not Ready. */
+  get countedNotReady(): ReadonlySet<string> {
+    return this.#controlPlane.open > 0 ? noNames : this.#idleNotReady
   }
 
   get inControlPlaneWave(): boolean {
@@ -157,6 +165,7 @@ export class MemberTable {
       this.#workers.total += by
       if (open) this.#workers.open += by
       if (working || !ready) this.#workers.counted += by
+      if (!working && !ready) this.#list(this.#idleNotReady, member, by)
     }
     this.#list(this.#byStanding[standing], member, by)
     if (member.free && standing === 'waiting') this.#list(this.#free, member, by)

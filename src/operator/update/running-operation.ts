@@ -91,7 +91,7 @@ export class RunningOperation {
       holder: this.id,
       requests: this.table.candidates(),
       held: this.#held(),
-      limit: { maxUnavailable, counted: this.table.counted },
+      limit: { maxUnavailable, counted: this.table.counted, notReady: this.table.countedNotReady },
     }
   }
 
@@ -107,6 +107,9 @@ export class RunningOperation {
   #obstacle(): Reason | undefined {
     if (this.table.counts.waiting === 0) return undefined
     if (this.waitingFor) return this.waitingFor
+    // One that could go is held up by nothing before the next pass over the ledger says so.
+    const [candidate] = this.table.candidates()
+    if (candidate) return undefined
     const [first] = this.table.notReady(1)
     return first === undefined
       ? undefined
