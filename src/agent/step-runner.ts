@@ -181,7 +181,7 @@ async function endsWithin(run: StepRun, begun: StepStart, ms: number, signal: Ab
   let isOver = false
   const cancel = run.clock.after(ms, () => {
     isOver = true
-    limit.abort()
+    limit.abort('the time is over')
   })
   signal.addEventListener('abort', onAbort, { once: true })
   try {

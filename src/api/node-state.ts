@@ -39,16 +39,13 @@ export const orderSchema = z.strictObject({
 
 export const nodePhases = [
   'Pending',
-  'Cordoned',
   'Draining',
   'Assigned',
   'Working',
   'Verifying',
-  'Uncordoning',
   'Done',
   'Failed',
   'RequiresAttention',
-  'Skipped',
 ] as const
 
 export const rolloutSchema = z.strictObject({

@@ -118,7 +118,7 @@ async function readText({ readFile }: DraftDependencies, path: string): Promise<
     throw new SlipwayError(
       'Usage',
       `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
+      { nextStep: 'check the path', cause },
     )
   }
 }
@@ -128,6 +128,7 @@ function parsed({ yaml }: DraftDependencies, text: string, path: string): unknow
     return yaml.parse(text)
   } catch (cause) {
     throw new SlipwayError('Usage', `${path} is not YAML: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      nextStep: 'correct it and try again',
       cause,
     })
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LabelSelector } from '../api/kube.ts'
-import { selects } from './label-selector.ts'
+import { requiredTerm, selects, termsOf } from './label-selector.ts'
 
 const labels = { pool: 'a', zone: 'north', empty: '' }
 const term = (key: string, operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist', values?: string[]): LabelSelector => ({
@@ -56,5 +56,19 @@ describe('a label selector', () => {
         expect(selects(term(key, 'DoesNotExist'), own)).toBe(!selects(term(key, 'Exists'), own))
       }),
     )
+  })
+
+  it('a selector that matches is found by one of the terms of the labels', () => {
+    const word = fc.constantFrom('pool', 'zone', 'a', 'b', '')
+    const labelled = fc.dictionary(word, word)
+    fc.assert(
+      fc.property(labelled, labelled, fc.boolean(), (own, others, subset) => {
+        const matchLabels = subset ? Object.fromEntries(Object.entries(own).slice(1)) : others
+        fc.pre(selects({ matchLabels }, own))
+        expect(termsOf(own)).toContain(requiredTerm({ matchLabels }))
+      }),
+    )
+    expect(termsOf()).toContain(requiredTerm(undefined))
+    expect(requiredTerm({ matchLabels: { pool: 'a' } })).toBe('pool=a')
   })
 })

@@ -23,3 +23,14 @@ export function selects(selector: LabelSelector | undefined, labels: Labels = {}
     return false
   })
 }
+
+/** One label that whatever matches must carry, as `key=value`; empty where no single one is asked for. */
+export function requiredTerm(selector: LabelSelector | undefined): string {
+  const [first] = Object.entries(selector?.matchLabels ?? {})
+  return first ? `${first[0]}=${first[1]}` : ''
+}
+
+/** The terms under which selectors that may match these labels are found. */
+export function termsOf(labels: Labels = {}): readonly string[] {
+  return ['', ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)]
+}

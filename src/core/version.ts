@@ -17,9 +17,16 @@ export function parseVersion(text: string): Version | undefined {
   return { text: text.startsWith('v') ? text : `v${text}`, major, minor, patch }
 }
 
-/** Negative, zero or positive, as for sorting. A build suffix makes a difference, so that `+k3s1` can go to `+k3s2`. */
+/**
+ * Negative, zero or positive, as for sorting. A build suffix makes a difference, so that `+k3s9` can go to `+k3s10`. What is
+ * no version at all counts as older than any.
+ */
 export function compareVersions(a: string, b: string): number {
-  return semver.compareBuild(a, b)
+  const left = semver.parse(a)
+  const right = semver.parse(b)
+  if (!left || !right) return Number(left !== null) - Number(right !== null)
+  const byNumber = (x: string, y: string) => x.localeCompare(y, 'en', { numeric: true })
+  return semver.compare(left, right) || Math.sign(byNumber(left.build.join('.'), right.build.join('.')))
 }
 
 export function sameVersion(a: string, b: string): boolean {

@@ -204,19 +204,18 @@ export class LeaderElection {
 
   /** Resolves at the next change of the lease, or when the time has passed. */
   #changed(ms: number, signal: AbortSignal): Promise<void> {
-    const woken = new AbortController()
-    const wake = () => woken.abort()
-    const unsubscribe = this.#store.subscribe(wake)
-    signal.addEventListener('abort', wake, { once: true })
-    if (signal.aborted) wake()
-    return sleep(this.#options.clock, ms, woken.signal)
-      .catch((error: unknown) => {
-        if (signal.aborted) throw signal.reason
-        if (!woken.signal.aborted) throw error
-      })
-      .finally(() => {
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        cancel()
         unsubscribe()
-        signal.removeEventListener('abort', wake)
-      })
+        signal.removeEventListener('abort', settle)
+        if (signal.aborted) reject(signal.reason)
+        else resolve()
+      }
+      const cancel = this.#options.clock.after(ms, settle)
+      const unsubscribe = this.#store.subscribe(settle)
+      signal.addEventListener('abort', settle, { once: true })
+      if (signal.aborted) settle()
+    })
   }
 }

@@ -158,6 +158,8 @@ export class Reflector<T extends KubeObject> {
     } finally {
       stopGuard()
       signal.removeEventListener('abort', onAbort)
+      // Whatever still comes on a stream that is over must not move the version on: it would hide what the next one brings.
+      stream.abort()
     }
   }
 

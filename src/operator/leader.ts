@@ -157,7 +157,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
 
 function isAtRest({ status }: NodeState): boolean {
   const phase = status?.rollout?.phase
-  return phase === undefined || phase === 'Done' || phase === 'Skipped'
+  return phase === undefined || phase === 'Done'
 }
 
 function highestEpoch(states: Iterable<NodeState>): number {

@@ -1,8 +1,10 @@
 // The operator role: campaign for the lease, lead while it is held, stop before another can hold it.
 
+import { SlipwayError } from '../api/slipway-error.ts'
 import { EventRecorder } from '../kube/event-recorder.ts'
 import { fencedApi } from '../kube/fenced-api.ts'
 import { LeaderElection, type Term } from '../kube/leader-election.ts'
+import { LinkedAbort } from '../kube/linked-abort.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
@@ -44,9 +46,9 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
 
 async function serve(term: Term, election: LeaderElection, options: OperatorOptions): Promise<void> {
   const { clock, random, log, namespace, identity } = options
-  const ended = new AbortController()
-  const signal = AbortSignal.any([term.signal, ended.signal])
-  const api = fencedApi(options.api, () => term.isCurrent() && !ended.signal.aborted)
+  const life = new LinkedAbort(term.signal)
+  const { signal } = life
+  const api = fencedApi(options.api, () => term.isCurrent() && !signal.aborted)
   const ports = { api, clock, random, log }
   const events = new EventRecorder({
     ...ports,
@@ -55,7 +57,7 @@ async function serve(term: Term, election: LeaderElection, options: OperatorOpti
     namespace: 'default',
   })
   const stepDown = async (): Promise<void> => {
-    ended.abort()
+    life.abort(new SlipwayError('Stopped', 'stepping down so that another leads'))
     await election.stepDown(standAsideMs)
   }
   const recording = events.run(signal)
@@ -79,7 +81,7 @@ async function serve(term: Term, election: LeaderElection, options: OperatorOpti
       throw error
     }
   } finally {
-    ended.abort()
+    life.abort(new SlipwayError('Stopped', 'the term is over'))
     await recording
   }
 }

@@ -15,6 +15,8 @@ export interface Execution {
   readonly order: string
   readonly step: string
   readonly argv: readonly string[]
+  /** With the boot id: which process of this machine it was; one that goes on in another life of the program is the same. */
+  readonly pid: number
   readonly bootId: string
   readonly startedMs: number
   endedMs?: number
@@ -37,7 +39,8 @@ export interface PretendHostOptions {
   readonly exitCodeOf?: (job: Job) => number
   /** Told just before a job runs; it is not among the executions yet. */
   readonly onExecution?: (execution: Execution) => void
-  readonly onKubeletRestart?: () => void
+  /** The restart job ends when this is done: cut off before that, the job goes on, and so it is told at least once. */
+  readonly onKubeletRestart?: () => void | Promise<void>
   readonly onVersions?: (state: PretendState) => void
 }
 
@@ -195,6 +198,7 @@ export class PretendHost implements Host {
       order: job.env.SLIPWAY_ORDER ?? '',
       step: job.env.SLIPWAY_STEP ?? '',
       argv: job.argv,
+      pid: identity.pid,
       bootId: identity.bootId,
       startedMs: clock.monotonicMs(),
       outcome: 'running',
@@ -230,7 +234,7 @@ export class PretendHost implements Host {
   async #takeEffect(argv: readonly string[]): Promise<void> {
     const [program, what, version] = argv
     if (program === 'pretend-restart-kubelet') {
-      this.#options.onKubeletRestart?.()
+      await this.#options.onKubeletRestart?.()
       return
     }
     if (program !== 'pretend-upgrade' || version === undefined) return

@@ -14,7 +14,7 @@ import type {
 } from '../ports/kube-api.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { checkPreconditions, deleteObject, mayGo, timestamp } from './server/deletion.ts'
-import { evictPod } from './server/eviction.ts'
+import { Evictions } from './server/eviction.ts'
 import { GarbageCollector } from './server/garbage-collector.ts'
 import { isJsonObject, mergePatch, sameJson, withoutEmpty } from './server/json.ts'
 import { applyJsonPatch } from './server/json-patch.ts'
@@ -63,6 +63,7 @@ export class SimApi {
   readonly #clock: VirtualClock
   readonly #random: SeededRandom
   readonly #store: ObjectStore
+  readonly #evictions: Evictions
   readonly #pages = new ListPages()
   #secondMs = -1
   #secondText = ''
@@ -76,11 +77,12 @@ export class SimApi {
       historyLimit: options.historyLimit ?? 10_000,
       time: () => options.clock.monotonicMs(),
     })
+    this.#evictions = new Evictions(this.#store)
     new GarbageCollector({
       store: this.#store,
       clock: options.clock,
       delayMs: options.collectAfterMs ?? 100,
-      tableOf: (object) => this.#store.table(typeOf(object)),
+
       removeFinalizer: (table, object, finalizer) => {
         const finalizers = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
         this.#write(table, object, { ...object, metadata: { ...object.metadata, finalizers } }, 'garbage-collector')
@@ -220,7 +222,7 @@ export class SimApi {
   evict(client: string, ref: ObjectRef, options: EvictOptions): void {
     const table = this.#store.table(pods)
     const pod = this.#mustGet(table, ref)
-    evictPod(this.#store, table, pod, options, this.#clock.nowMs(), client)
+    this.#evictions.evict(table, pod, options, this.#clock.nowMs(), client)
   }
 
   #change(
@@ -337,14 +339,5 @@ export class SimApi {
       this.#secondText = timestamp(second * 1000)
     }
     return this.#secondText
-  }
-}
-
-function typeOf(object: StoredObject): ResourceType {
-  return {
-    apiVersion: object.apiVersion ?? 'v1',
-    kind: object.kind ?? '',
-    plural: '',
-    namespaced: object.metadata.namespace !== undefined,
   }
 }

@@ -146,7 +146,12 @@ export class SimClient implements KubeApi {
         faultOf: faults === undefined ? undefined : () => faults.onWatchEvent(info),
         timeoutMs: (options.timeoutSeconds ?? random.whole(1800, 3600)) * 1000,
       })
-      stream.attach(server.watch(type, options, (event) => stream.push(event)))
+      try {
+        stream.attach(server.watch(type, options, (event) => stream.push(event)))
+      } catch (error) {
+        stream.close()
+        throw error
+      }
       this.#streams.add(stream)
       return stream
     })

@@ -120,8 +120,8 @@ export const mutations: readonly Mutation[] = [
     ],
   },
   {
-    name: 'a ledger made anew starts at the first epoch again',
+    name: 'a ledger made anew starts at an old epoch',
     rule: '11',
-    edits: [{ file: 'src/operator/ledger/ledger-book.ts', find: 'epoch: this.#epoch + 1,', replace: 'epoch: 1,' }],
+    edits: [{ file: 'src/operator/ledger/ledger-book.ts', find: 'epoch: this.#epoch + 1,', replace: 'epoch: 0,' }],
   },
 ]

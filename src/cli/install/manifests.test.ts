@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { operatorPodSelector } from '../../operator/cluster/cluster.ts'
 import { cliFixture } from '../testing/fixture.ts'
 import { ListedApi } from '../testing/listed-api.ts'
 import { manifests } from './manifests.ts'
 import * as rights from './rights.ts'
+import { operatorDeployment } from './workloads.ts'
 
 const settings = { namespace: 'slipway-system', image: 'slipway:1.0.0' }
 
@@ -28,6 +30,11 @@ describe('install --print', () => {
       { apiGroups: ['slipway.dev'], resources: ['nodestates/status'], verbs: ['patch'] },
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
     ])
+  })
+
+  it('labels the operator pods as the operator looks for them', () => {
+    const { labels } = operatorDeployment(settings).metadata
+    expect(operatorPodSelector.split(',').map((term) => term.split('='))).toEqual(Object.entries(labels ?? {}))
   })
 
   it('uses no wildcard and no secret in any rule', () => {

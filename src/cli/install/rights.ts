@@ -10,6 +10,7 @@ interface Rule {
 
 export const operatorName = 'slipway-operator'
 export const agentName = 'slipway-agent'
+type Account = typeof operatorName | typeof agentName
 
 const read = ['get', 'list', 'watch'] as const
 const ourGroup = 'slipway.dev'
@@ -77,19 +78,23 @@ export function agentRights({ namespace }: InstallSettings): readonly Manifest[]
   ]
 }
 
-export const labelsOf = (name: string) => ({ 'app.kubernetes.io/name': 'slipway', 'app.kubernetes.io/component': name })
+/** The operator knows its own pods by these (`component` is operator or agent). */
+export const labelsOf = (name: Account) => ({
+  'app.kubernetes.io/name': 'slipway',
+  'app.kubernetes.io/component': name === operatorName ? 'operator' : 'agent',
+})
 
 const authorization = 'rbac.authorization.k8s.io'
 
-function serviceAccount(name: string, namespace: string): Manifest {
+function serviceAccount(name: Account, namespace: string): Manifest {
   return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace, labels: labelsOf(name) } }
 }
 
-function clusterRole(name: string, rules: readonly Rule[]): Manifest {
+function clusterRole(name: Account, rules: readonly Rule[]): Manifest {
   return { apiVersion: `${authorization}/v1`, kind: 'ClusterRole', metadata: { name, labels: labelsOf(name) }, rules }
 }
 
-function clusterRoleBinding(name: string, namespace: string): Manifest {
+function clusterRoleBinding(name: Account, namespace: string): Manifest {
   return {
     apiVersion: `${authorization}/v1`,
     kind: 'ClusterRoleBinding',
@@ -99,7 +104,7 @@ function clusterRoleBinding(name: string, namespace: string): Manifest {
   }
 }
 
-function role(name: string, namespace: string, rules: readonly Rule[]): Manifest {
+function role(name: Account, namespace: string, rules: readonly Rule[]): Manifest {
   return {
     apiVersion: `${authorization}/v1`,
     kind: 'Role',
@@ -108,7 +113,7 @@ function role(name: string, namespace: string, rules: readonly Rule[]): Manifest
   }
 }
 
-function roleBinding(name: string, namespace: string, accountNamespace: string): Manifest {
+function roleBinding(name: Account, namespace: string, accountNamespace: string): Manifest {
   return {
     apiVersion: `${authorization}/v1`,
     kind: 'RoleBinding',

@@ -22,16 +22,13 @@ export interface Frame {
 
 export const glyphs: Readonly<Record<NodePhase, string>> = {
   Pending: '·',
-  Cordoned: '○',
   Draining: '◔',
   Assigned: '◑',
   Working: '◑',
   Verifying: '◕',
-  Uncordoning: '◕',
   Done: '●',
   Failed: '✗',
   RequiresAttention: '!',
-  Skipped: '-',
 }
 
 type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'cyan' | 'bold'

@@ -162,16 +162,12 @@ export function standingOf(phase: NodePhase): Standing {
       return 'failed'
     case 'RequiresAttention':
       return 'attention'
-    case 'Skipped':
-      return 'skipped'
     case 'Pending':
       return 'waiting'
-    case 'Cordoned':
     case 'Draining':
     case 'Assigned':
     case 'Working':
     case 'Verifying':
-    case 'Uncordoning':
       return 'working'
   }
 }

@@ -23,7 +23,12 @@ export interface Claim {
   /** Why nothing of this operation may start now, whatever the budgets say. */
   readonly held?: Reason | undefined
   /** The operation's own limit on its nodes under work, and how many count against it already. */
-  readonly limit: { readonly maxUnavailable: number; readonly counted: number }
+  readonly limit: {
+    readonly maxUnavailable: number
+    readonly counted: number
+    /** Those of them that nobody works on: they count because they are not Ready. */
+    readonly notReady?: ReadonlySet<string>
+  }
 }
 
 export interface LedgerView {
@@ -43,7 +48,8 @@ export type Verdict =
 
 /**
  * Goes through the claims in their order. Each claim is followed until its first node that must wait: later ones would wait
- * for the same thing, and a pass costs what is granted, not what is asked for.
+ * for the same thing, and a pass costs what is granted, not what is asked for. Only a node that another operation holds is
+ * passed over: that says nothing of the next.
  */
 export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonly Verdict[] {
   const away = new Set(view.away)
@@ -53,13 +59,18 @@ export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonl
   const verdicts: Verdict[] = []
   for (const { holder, requests, held, limit } of claims) {
     let counted = limit.counted
+    let waiting: Verdict | undefined
     for (const request of requests) {
       const reason =
         held ??
         obstacle(request, holder, { ...view, away, controlPlaneAway, holderOf }) ??
-        (counted >= limit.maxUnavailable ? limitSpent(limit.maxUnavailable) : undefined)
+        (counted >= limit.maxUnavailable ? limitSpent(limit) : undefined)
+      if (reason?.code === 'NodeHeldElsewhere') {
+        waiting ??= { verdict: 'waiting', holder, request, reason }
+        continue
+      }
       if (reason) {
-        verdicts.push({ verdict: 'waiting', holder, request, reason })
+        waiting = { verdict: 'waiting', holder, request, reason }
         break
       }
       counted++
@@ -68,6 +79,7 @@ export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonl
       if (request.role === 'ControlPlane') controlPlaneAway.add(request.node)
       verdicts.push({ verdict: 'granted', holder, request })
     }
+    if (waiting) verdicts.push(waiting)
   }
   return verdicts
 }
@@ -103,11 +115,11 @@ function brokenBudget(node: string, { away, budgets }: LedgerView): Reason | und
   }
 }
 
-function limitSpent(maxUnavailable: number): Reason {
-  return {
-    code: 'BudgetSpent',
-    message: `the update works on ${maxUnavailable} node(s) at once (strategy.maxUnavailable)`,
-  }
+function limitSpent({ maxUnavailable, notReady }: Claim['limit']): Reason {
+  const atOnce = `the update works on ${maxUnavailable} node(s) at once (strategy.maxUnavailable)`
+  const names = [...(notReady ?? [])]
+  const also = `; ${listed(names)} ${names.length === 1 ? 'is' : 'are'} not Ready and counted`
+  return { code: 'BudgetSpent', message: names.length === 0 ? atOnce : `${atOnce}${also}` }
 }
 
 function listed(names: readonly string[]): string {

@@ -95,7 +95,6 @@ describe('without a slot', () => {
     ["a person's cordon", { node: { cordoned: true } }, wait()],
     ['a cordon of ours left behind', { node: ours }, { action: 'uncordon' }],
     ['done, a cordon of ours left behind', { node: ours, rollout: rollout('Done') }, { action: 'uncordon' }],
-    ['skipped', { rollout: rollout('Skipped') }, wait()],
     ['under work: the ledger was lost', { node: ours, rollout: draining }, { action: 'regrant' }],
     ['failed: the ledger was lost', { node: ours, rollout: rollout('Failed') }, { action: 'regrant' }],
     [
@@ -110,7 +109,6 @@ describe('without a slot', () => {
   it.each<[string, Given, object]>([
     ['done with our cordon', { node: ours, rollout: rollout('Done') }, { action: 'uncordon' }],
     ["done under a person's cordon", { node: { cordoned: true }, rollout: rollout('Done') }, { action: 'returnGrant' }],
-    ['skipped with our cordon', { node: ours, rollout: rollout('Skipped') }, { action: 'uncordon' }],
     [
       'done, cordoned again by us in between: the slot goes back first',
       { node: ours, rollout: rollout('Done', { cordon: { prior: 'Unschedulable' } }) },

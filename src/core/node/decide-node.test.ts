@@ -157,7 +157,7 @@ describe('starting', () => {
 })
 
 describe('draining', () => {
-  const message = '3 of 9 pods left: shop/a waits for its budget'
+  const message = 'shop/a waits for its budget'
   const drain = { total: 9, left: 3, pods: [waitsFor('shop/a')] }
   const told = { ...draining, drain, reason: { code: 'PodDisruptionBudget', message, since: at(2) } } satisfies Rollout
   const terminating = { pod: 'shop/b', reason: { code: 'PodTerminating', message: 'shop/b is shutting down' } } as const
@@ -173,7 +173,7 @@ describe('draining', () => {
       setIfLasting({
         ...told,
         drain: { ...drain, pods: [waitsFor('shop/b')] },
-        reason: { code: 'PodDisruptionBudget', message: '3 of 9 pods left: shop/b waits for its budget', since: at(5) },
+        reason: { code: 'PodDisruptionBudget', message: 'shop/b waits for its budget', since: at(5) },
       }),
     ],
     [
@@ -184,10 +184,10 @@ describe('draining', () => {
         drain: { ...blocked, blocked: [waitsFor('shop/a'), terminating] },
         now: 5,
       },
-      setRollout({
+      setIfLasting({
         ...told,
         drain: { ...drain, pods: [waitsFor('shop/a'), terminating] },
-        reason: { ...told.reason, since: at(5) },
+        reason: { ...told.reason, message: `${message}; and 1 more`, since: at(5) },
       }),
     ],
     [

@@ -55,7 +55,7 @@ export type NodeAction =
   | { readonly action: 'regrant' }
   | { readonly action: 'wait'; readonly untilMs?: number }
 
-const atRest = new Set<Rollout['phase']>(['Done', 'Skipped'])
+const atRest = new Set<Rollout['phase']>(['Done'])
 const lastWords = new Set<AgentOrder['state']>(['Succeeded', 'Failed', 'Withdrawn', 'Refused'])
 
 export function decideNode(view: NodeView): NodeAction {
@@ -69,7 +69,6 @@ export function decideNode(view: NodeView): NodeAction {
   if (rollout?.operationID !== operation.id) return startNode(view, operation)
   switch (rollout.phase) {
     case 'Done':
-    case 'Skipped':
       return isOurCordon(node) && rollout.cordon?.prior !== 'Unschedulable'
         ? { action: 'uncordon' }
         : { action: 'returnGrant' }
@@ -154,7 +153,10 @@ function drainNode(view: NodeView, operation: Operation, rollout: Rollout): Node
   const code = late ? 'DrainTimedOut' : pods[0]?.reason.code
   const changed = code !== rollout.reason?.code || !sameBlockers(pods, rollout.drain?.pods ?? [])
   if (changed) {
-    const message = `${drain.left} of ${drain.total} pods left${pods[0] ? `: ${pods[0].reason.message}` : ''}`
+    const [first] = pods
+    const message = first
+      ? `${first.reason.message}${others(drain.blocked.length - 1)}`
+      : `${drain.left} of ${drain.total} pods left`
     return {
       action: 'setRollout',
       unhurried: true,
@@ -294,6 +296,10 @@ function isPast(deadline: string | undefined, { now, graceUntil }: NodeView): bo
 
 function isOurCordon(node: Node): boolean {
   return cordonOwner(node) !== undefined
+}
+
+function others(count: number): string {
+  return count > 0 ? `; and ${count} more` : ''
 }
 
 function sameBlockers(a: DrainReport['blocked'], b: DrainReport['blocked']): boolean {

@@ -98,6 +98,30 @@ describe('the conditions of an update', () => {
       ],
     ],
     [
+      'between two nodes, the slot on its way back',
+      view({ waiting: 3, done: 1 }, { waitingFor: busy, slots: 1 }),
+      [
+        'Progressing=True InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
+        'Blocked=False InProgress: nothing holds it up',
+        'Succeeded=False InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
+        'Failed=False InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
+        'Reconciling=True InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
+        'Stalled=False InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
+      ],
+    ],
+    [
+      'held up, with only the slot of a failed node taken',
+      view({ waiting: 2, failed: 1, done: 1 }, { waitingFor: busy, slots: 1 }),
+      [
+        'Progressing=False InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
+        'Blocked=True BudgetSpent: the budget is spent',
+        'Succeeded=False InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
+        'Failed=False InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
+        'Reconciling=True InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
+        'Stalled=True InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
+      ],
+    ],
+    [
       'a person is needed',
       view({ attention: 1, waiting: 2, done: 1 }),
       [

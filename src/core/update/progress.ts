@@ -43,10 +43,12 @@ export function conditionsOf(
   phase: UpdatePhase,
   view: ProgressView,
 ): readonly Omit<UpdateCondition, 'lastTransitionTime'>[] {
-  const { counts, waitingFor } = view
+  const { counts, waitingFor, slots } = view
   const { failed, attention } = counts
   const over = phase === 'Succeeded' || phase === 'Failed'
-  const blocked = !over && waitingFor !== undefined && counts.working === 0
+  // A slot that is on its way back counts as work: what holds the next node up then is about to be decided anew.
+  const busy = counts.working > 0 || slots > failed + attention
+  const blocked = !over && waitingFor !== undefined && !busy
   const failure = `${failed} node(s) failed; they stay cordoned until the update is edited or deleted`
   const say = (type: string, holds: boolean, reason: string, message: string) => ({
     type,

@@ -23,11 +23,12 @@ const codes: Readonly<Record<number, KubeErrorCode>> = {
 }
 
 /** From an HTTP answer that is no success; `body` is the Status object, or whatever a proxy in between has said. */
-export function refusal(status: number, body: string, retryAfter: string | undefined): KubeError {
+export function refusal(path: string, status: number, body: string, retryAfter: string | undefined): KubeError {
   const said = parseObject(body)
-  return said === undefined
-    ? build(status, {}, body.slice(0, 300).trim() || `the server answered ${status}`, retryAfter)
-    : build(status, said, text(said.message) ?? `the server answered ${status}`, retryAfter)
+  if (said) return build(status, said, text(said.message) ?? `the server answered ${status}`, retryAfter)
+  // For a kind it does not have the server says only "404 page not found".
+  const message = status === 404 ? `the server has no ${path}` : body.slice(0, 300).trim()
+  return build(status, {}, message || `the server answered ${status}`, retryAfter)
 }
 
 /**

@@ -149,7 +149,9 @@ export class HttpClient {
       status = answer.statusCode
       if (status >= 300) {
         const retryAfter = answer.headers['retry-after']
-        const error = refusal(status, await answer.body.text(), typeof retryAfter === 'string' ? retryAfter : undefined)
+        const [path = ''] = call.path.split('?')
+        const said = await answer.body.text()
+        const error = refusal(path, status, said, typeof retryAfter === 'string' ? retryAfter : undefined)
         return { ok: false, error, unsent: false, hopeless: false }
       }
       return { ok: true, value: await consume(answer, (ms) => limit.extend(ms)) }

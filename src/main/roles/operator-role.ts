@@ -1,8 +1,13 @@
 import { hostname } from 'node:os'
 import { pinoLog } from '../../adapters/log/pino-log.ts'
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.ts'
+import { directUpdates } from '../../api/direct-update.ts'
+import { nodes } from '../../api/kube.ts'
+import { maintenancePolicies } from '../../api/maintenance-policy.ts'
+import { nodeStates } from '../../api/node-state.ts'
 import type { OperatorOptions } from '../../cli/dependencies.ts'
 import { runOperator } from '../../operator/operator.ts'
+import { firstContact } from './first-contact.ts'
 import { serveEndpoints } from './operator-endpoints.ts'
 import type { RoleDependencies } from './role-dependencies.ts'
 
@@ -23,6 +28,7 @@ export async function operatorRole(
       metrics.requested(request)
     },
   })
+  await firstContact(api, [nodes, directUpdates, maintenancePolicies, nodeStates], signal)
   await runOperator(
     {
       ...{ api, clock, random, log, metrics, namespace, leaseName },

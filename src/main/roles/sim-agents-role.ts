@@ -1,6 +1,7 @@
 // `slipway sim agents`: the real agent code over pretend hosts, for every matching node, in one process. What a host knows and
 // its journal are on a real disk, so that killing this process and starting it again is like rebooting nothing at all.
 
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FileDisk } from '../../adapters/disk/file-disk.ts'
 import { rootedDisk } from '../../adapters/disk/rooted-disk.ts'
@@ -9,6 +10,7 @@ import { runAgent } from '../../agent/agent.ts'
 import { rehearsalKubernetesDriver } from '../../agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../agent/drivers/script.ts'
 import { type Node, nodes } from '../../api/kube.ts'
+import { nodeStates } from '../../api/node-state.ts'
 import type { SimAgentsOptions } from '../../cli/dependencies.ts'
 import { roleOf } from '../../core/node/node-facts.ts'
 import { Reflector } from '../../kube/reflector.ts'
@@ -17,7 +19,9 @@ import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import { runKubelet } from '../../sim/actors/kubelet.ts'
 import type { Containers } from '../../sim/actors/kubelet-options.ts'
-import { PretendHost } from '../../sim/pretend-host.ts'
+import { tellKubeletRestart } from '../../sim/actors/kubelet-restart.ts'
+import { type Execution, PretendHost } from '../../sim/pretend-host.ts'
+import { firstContact } from './first-contact.ts'
 import type { RoleDependencies } from './role-dependencies.ts'
 
 interface Rehearsal extends RoleDependencies {
@@ -41,6 +45,7 @@ export async function simAgentsRole(
   const { kubeconfig, context, selector } = options
   const log = pinoLog({ level: 'info', component: 'sim-agents' })
   const api = await connector.connect({ kubeconfig, context, component: 'agent' })
+  await firstContact(api, [nodes, nodeStates], signal)
   const kubeletApi = await connector.connect({ kubeconfig, context, component: 'kubelet' })
   const rehearsal = { ...deps, api, kubeletApi, log, options, serverVersion: await api.serverVersion(signal) }
   const machines = new Map<string, AbortController>()
@@ -64,16 +69,18 @@ function pretend(rehearsal: Rehearsal, node: Node, signal: AbortSignal): void {
   const { clock, random, log, options } = rehearsal
   const { name } = node.metadata
   let restart = new AbortController()
-  const host = new PretendHost({
+  const home = join(options.stateDir, name)
+  const host: PretendHost = new PretendHost({
     nodeName: name,
     clock,
     random,
-    disk: rootedDisk(new FileDisk(), join(options.stateDir, name)),
+    disk: rootedDisk(new FileDisk(), home),
     role: roleOf(node) === 'ControlPlane' ? 'control-plane' : 'worker',
     version: node.status?.nodeInfo?.kubeletVersion || rehearsal.serverVersion,
     workMs: [options.workMs, options.workMs],
     ...(options.offers && { versionsOnOffer: options.offers }),
-    onKubeletRestart: () => restart.abort(),
+    onExecution: (execution) => noteExecution(home, execution),
+    onKubeletRestart: () => (options.kubelets ? restart.abort() : restartKubelet(rehearsal, host, name, signal)),
   })
   const keepRunning = async (what: string, run: () => Promise<void>) => {
     while (!signal.aborted) {
@@ -115,6 +122,24 @@ async function playKubelet(
   const { kubelet, bootId } = await host.state()
   const times = { podStartMs: podMs.start, podStopMs: podMs.stop, jobMs: podMs.job }
   await runKubelet({ api, clock, random, nodeName, version: kubelet, bootId, containers, ...times }, signal)
+}
+
+/** Somebody else plays the kubelet of this node; that it was restarted, and what it is now, only we know. */
+async function restartKubelet(
+  { api, clock }: Rehearsal,
+  host: PretendHost,
+  nodeName: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { kubelet, bootId } = await host.state()
+  await tellKubeletRestart({ api, clock, nodeName, version: kubelet, bootId }, signal)
+  // Stopped before it was told: the job is on the disk, and ends in the next life of this program.
+  if (signal.aborted) await new Promise<never>(() => undefined)
+}
+
+/** Every start of a pretend program, for whoever wants to know what really ran; the same pid again is the same process. */
+function noteExecution(home: string, { order, step, argv, pid, bootId }: Execution): void {
+  appendFileSync(join(home, 'executions.jsonl'), `${JSON.stringify({ order, step, argv, pid, bootId })}\n`)
 }
 
 /** Containers that run as soon as they are started and are gone as soon as they are stopped. */

@@ -9,7 +9,8 @@ export class DrawnTimes {
   readonly #cluster: SimCluster
   readonly #deletedAtMs = new Map<string, number>()
   readonly #drainMs = new Map<string, number>()
-  readonly #granted: string[] = []
+  /** In the order of their grants. */
+  readonly #granted = new Set<string>()
 
   constructor(cluster: SimCluster) {
     this.#cluster = cluster
@@ -21,9 +22,10 @@ export class DrawnTimes {
     const isControlPlane = (node: string) => this.#cluster.machine(node).node.role === 'control-plane'
     let nowMs = 0
     const free: number[] = Array.from({ length: slots }, () => 0)
-    for (const node of this.#granted.filter(isControlPlane)) nowMs += this.#neededMs(node)
+    const granted = [...this.#granted]
+    for (const node of granted.filter(isControlPlane)) nowMs += this.#neededMs(node)
     free.fill(nowMs)
-    for (const node of this.#granted.filter((name) => !isControlPlane(name))) {
+    for (const node of granted.filter((name) => !isControlPlane(name))) {
       const slot = free.indexOf(Math.min(...free))
       free[slot] = (free[slot] ?? 0) + this.#neededMs(node)
     }
@@ -39,7 +41,7 @@ export class DrawnTimes {
   #note({ kind, before, after, time }: CommittedChange): void {
     if (kind === 'MaintenancePolicy' && after) {
       for (const { node } of (after as MaintenancePolicy).status?.ledger?.grants ?? []) {
-        if (!this.#granted.includes(node)) this.#granted.push(node)
+        this.#granted.add(node)
       }
     }
     if (kind !== 'Pod' || !before) return

@@ -26,7 +26,9 @@ export interface FaultRunResult {
 const target = 'v1.36.3'
 const script = '#!/bin/sh\ntrue\n'
 const startMs = 15_000
-const quietMs = 60_000
+/** A deleted update may have been missed by a watch that is silently dead: noticing that takes its time. */
+const restMs = 30 * 60_000
+const quietMs = 30_000
 /** About as long as a run without trouble takes. */
 const quietAfterMs = 6 * 60_000
 const limitMs = 6 * 3_600_000
@@ -118,7 +120,8 @@ class Run {
   }
 
   async judge(): Promise<readonly { readonly rule: string; readonly message: string }[]> {
-    const { cluster } = this.#simulated
+    const { cluster, rules } = this.#simulated
+    if (this.#scenario.failing === undefined) await cluster.run({ limitMs: restMs, until: () => rules.isAtRest })
     await cluster.run({ limitMs: quietMs })
     if (this.#scenario.failing !== undefined && this.#update('first')?.status?.phase === 'Failed') {
       const failed = judgeEnd(this.#simulated, this.#scenario, this.#isOver(), 'failed')

@@ -1,6 +1,7 @@
 // The real operator and the real agents on a simulated cluster, with every write and job held against the rules.
 
 import { runAgent } from '../../agent/agent.ts'
+import type { Driver } from '../../agent/drivers/driver.ts'
 import { rehearsalKubernetesDriver } from '../../agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../agent/drivers/script.ts'
 import { runOperator } from '../../operator/operator.ts'
@@ -19,10 +20,12 @@ export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 
   readonly log: Log
   readonly version: string
   readonly slack: Slack
+  /** What the agent of a node can do, asked whenever it starts; by default scripts and pretended Kubernetes upgrades. */
+  readonly driversOf?: (node: string) => readonly Driver[]
 }
 
 export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
-  const { log, version, slack, ...rest } = options
+  const { log, version, slack, driversOf = allDrivers, ...rest } = options
   const cluster: SimCluster = new SimCluster({
     ...rest,
     programs: {
@@ -53,7 +56,7 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
           nodeName,
           stateDir: '/var/lib/slipway',
           version,
-          drivers: [scriptDriver, rehearsalKubernetesDriver],
+          drivers: driversOf(nodeName),
         },
         signal,
       ),
@@ -69,4 +72,8 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
   )
   cluster.server.onCommit((change) => rules.committed(change))
   return { cluster, rules }
+}
+
+function allDrivers(): readonly Driver[] {
+  return [scriptDriver, rehearsalKubernetesDriver]
 }

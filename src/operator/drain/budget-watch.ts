@@ -2,7 +2,8 @@
 // not show yet, so that several drains do not ask for the same allowance.
 
 import { type Pod, type PodDisruptionBudget, podDisruptionBudgets } from '../../api/kube.ts'
-import { selects } from '../../core/label-selector.ts'
+import { requiredTerm, selects, termsOf } from '../../core/label-selector.ts'
+import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import { Store } from '../../kube/store.ts'
 import type { CancelTimer } from '../../ports/clock.ts'
@@ -56,9 +57,11 @@ export class BudgetWatch {
 
   budgetsOf(pod: Pod): readonly PodDisruptionBudget[] {
     if (!this.#watch) return []
-    return this.#watch.store
-      .byIndex('namespace', pod.metadata.namespace ?? '')
-      .filter(({ spec }) => spec.selector !== undefined && selects(spec.selector, pod.metadata.labels))
+    const { store } = this.#watch
+    const { namespace = '', labels } = pod.metadata
+    return termsOf(labels)
+      .flatMap((term) => store.byIndex('term', `${namespace}/${term}`))
+      .filter(({ spec }) => spec.selector !== undefined && selects(spec.selector, labels))
   }
 
   reserved(budget: PodDisruptionBudget): number {
@@ -94,14 +97,15 @@ export class BudgetWatch {
 
   #start(): Watch {
     const store = new Store<PodDisruptionBudget>({
-      indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
+      // A cluster has about one budget for each workload: a pod's own are found by a label, not among all of them.
+      indexes: { term: ({ metadata, spec }) => [`${metadata.namespace ?? ''}/${requiredTerm(spec.selector)}`] },
     })
     store.subscribe(({ object }) => this.#wakeWaiting(object.metadata.uid))
     const reflector = new Reflector({ ...this.#ports, type: podDisruptionBudgets, store, transform: slimBudget })
-    const stop = new AbortController()
     this.#ports.log.debug('watching PodDisruptionBudgets')
-    void reflector.run(AbortSignal.any([this.#signal, stop.signal]))
-    return { store, reflector, stop: () => stop.abort() }
+    const life = new LinkedAbort(this.#signal)
+    void reflector.run(life.signal)
+    return { store, reflector, stop: () => life.abort('nothing drains') }
   }
 }
 

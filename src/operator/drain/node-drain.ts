@@ -6,6 +6,7 @@ import type { Reason } from '../../api/reason.ts'
 import { judgePod, podName } from '../../core/drain/judge-pod.ts'
 import type { DrainReport } from '../../core/node/decide-node.ts'
 import type { Operation } from '../../core/update/operation.ts'
+import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import { Store } from '../../kube/store.ts'
 import type { OperatorPorts } from '../ports.ts'
@@ -24,7 +25,7 @@ export class NodeDrain {
   readonly #ownPods: OwnPods
   readonly #store = new Store<Pod>()
   readonly #reflector: Reflector<Pod>
-  readonly #stop = new AbortController()
+  readonly #life: LinkedAbort
   readonly #release: () => void
   /** Evictions that were accepted or refused, by pod uid, until the watch tells more or it is time to ask again. */
   readonly #asked = new Map<string, { readonly reason: Reason; readonly againAtMs: number }>()
@@ -47,11 +48,12 @@ export class NodeDrain {
     this.#store.subscribe(options.wake)
     const selection = { fieldSelector: `spec.nodeName=${options.node}` }
     this.#reflector = new Reflector({ ...this.#ports, type: pods, store: this.#store, selection, transform: slimPod })
-    void this.#reflector.run(AbortSignal.any([options.signal, this.#stop.signal]))
+    this.#life = new LinkedAbort(options.signal)
+    void this.#reflector.run(this.#life.signal)
   }
 
   stop(): void {
-    this.#stop.abort()
+    this.#life.abort('the drain is over')
     this.#release()
   }
 
@@ -100,7 +102,8 @@ export class NodeDrain {
   }
 
   #judge(pod: Pod, operation: Operation): ReturnType<typeof judgePod> {
-    const budgets = this.#budgets.budgetsOf(pod)
+    // One that is going needs no budget's leave any more, and no news of it.
+    const budgets = pod.metadata.deletionTimestamp === undefined ? this.#budgets.budgetsOf(pod) : []
     const verdict = judgePod(
       {
         pod,

@@ -7,6 +7,7 @@ import { isReady } from '../../core/node/node-facts.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
+import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import { Store } from '../../kube/store.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -45,6 +46,8 @@ interface Attention {
 
 /** A Lease that is not there was never renewed. */
 const never = new Date(0).toISOString()
+
+const watchEnded = 'the Lease is of no interest any more'
 
 const patienceMs = 2_000
 /** The same reason with other pods is told again at most this often. */
@@ -196,12 +199,12 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
 
   function watchLease(name: string): NonNullable<Attention['lease']> {
     const store = new Store<Lease>()
-    const stop = new AbortController()
     const selection = { namespace: 'kube-node-lease', fieldSelector: `metadata.name=${name}` }
     const reflector = new Reflector<Lease>({ ...ports, type: leases, store, selection })
     store.subscribe(() => options.wake(name))
-    void reflector.run(AbortSignal.any([options.signal, stop.signal]))
-    return { store, reflector, stop: () => stop.abort() }
+    const life = new LinkedAbort(options.signal)
+    void reflector.run(life.signal)
+    return { store, reflector, stop: () => life.abort(watchEnded) }
   }
 
   function noteRollout(

@@ -26,6 +26,8 @@ export interface Judge {
   isOwnNode(name: string): boolean
 }
 
+const noNames: ReadonlySet<string> = new Set()
+
 export class MemberTable {
   readonly #judge: Judge
   readonly #members = new Map<string, Member>()
@@ -38,6 +40,17 @@ export class MemberTable {
   readonly #workers = { total: 0, open: 0, counted: 0 }
   readonly #controlPlane = { open: 0, working: 0, broken: 0 }
   readonly #free = new Set<string>()
+  /** Waiting, but not Ready. */
+  readonly #unready = new Set<string>()
+  readonly #byStanding: Readonly<Record<Standing, Set<string>>> = {
+    waiting: new Set(),
+    working: new Set(),
+    attention: new Set(),
+    failed: new Set(),
+    done: new Set(),
+    skipped: new Set(),
+  }
+  readonly #idleNotReady = new Set<string>()
 
   constructor(judge: Judge) {
     this.#judge = judge
@@ -60,6 +73,11 @@ export class MemberTable {
   /** What counts against the operation's own limit in the present wave. */
   get counted(): number {
     return this.#controlPlane.open > 0 ? this.#controlPlane.working : this.#workers.counted
+  }
+
+  /** Workers among them that count only because they are not Ready. */
+  get countedNotReady(): ReadonlySet<string> {
+    return this.#controlPlane.open > 0 ? noNames : this.#idleNotReady
   }
 
   get inControlPlaneWave(): boolean {
@@ -126,24 +144,12 @@ export class MemberTable {
 
   /** Waiting nodes that cannot go because they are not Ready, a few of them. */
   notReady(limit: number): readonly string[] {
-    const names: string[] = []
-    if (this.#counts.waiting === 0) return names
-    for (const { name, ready, standing } of this.#members.values()) {
-      if (standing === 'waiting' && !ready) names.push(name)
-      if (names.length >= limit) break
-    }
-    return names
+    return first(this.#unready, limit)
   }
 
   /** Names of a standing, a few of them, in no special order. */
   some(standing: Standing, limit: number): readonly string[] {
-    const names: string[] = []
-    if (this.#counts[standing] === 0) return names
-    for (const member of this.#members.values()) {
-      if (names.length >= limit) break
-      if (member.standing === standing) names.push(member.name)
-    }
-    return names
+    return first(this.#byStanding[standing], limit)
   }
 
   #tally(member: Member, by: 1 | -1): void {
@@ -159,16 +165,22 @@ export class MemberTable {
       this.#workers.total += by
       if (open) this.#workers.open += by
       if (working || !ready) this.#workers.counted += by
+      if (!working && !ready) this.#list(this.#idleNotReady, member, by)
     }
-    if (member.free && standing === 'waiting') {
-      if (by > 0) this.#free.add(member.name)
-      else this.#free.delete(member.name)
-    }
+    this.#list(this.#byStanding[standing], member, by)
+    if (member.free && standing === 'waiting') this.#list(this.#free, member, by)
+    if (!ready && standing === 'waiting') this.#list(this.#unready, member, by)
+  }
+
+  #list(names: Set<string>, { name }: Member, by: 1 | -1): void {
+    if (by > 0) names.add(name)
+    else names.delete(name)
   }
 
   #sort(): void {
     if (this.#sorted) return
-    this.#order = [...this.#members.values()].sort(byTurn).map(({ name }) => name)
+    const collator = new Intl.Collator('en', { numeric: true })
+    this.#order = [...this.#members.values()].sort((a, b) => byTurn(a, b, collator)).map(({ name }) => name)
     this.#position = new Map(this.#order.map((name, index) => [name, index]))
     this.#cursor = 0
     this.#sorted = true
@@ -179,9 +191,18 @@ function requestOf({ name, uid, role }: Member): Request {
   return { node: name, nodeUID: uid, role }
 }
 
-function byTurn(a: Member, b: Member): number {
+function first(names: Iterable<string>, limit: number): readonly string[] {
+  const some: string[] = []
+  for (const name of names) {
+    if (some.length >= limit) break
+    some.push(name)
+  }
+  return some
+}
+
+function byTurn(a: Member, b: Member, collator: Intl.Collator): number {
   if (a.role !== b.role) return a.role === 'ControlPlane' ? -1 : 1
-  return a.name.localeCompare(b.name, 'en', { numeric: true })
+  return collator.compare(a.name, b.name)
 }
 
 function same(a: Member, b: Member): boolean {

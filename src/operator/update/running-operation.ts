@@ -91,7 +91,7 @@ export class RunningOperation {
       holder: this.id,
       requests: this.table.candidates(),
       held: this.#held(),
-      limit: { maxUnavailable, counted: this.table.counted },
+      limit: { maxUnavailable, counted: this.table.counted, notReady: this.table.countedNotReady },
     }
   }
 
@@ -107,6 +107,9 @@ export class RunningOperation {
   #obstacle(): Reason | undefined {
     if (this.table.counts.waiting === 0) return undefined
     if (this.waitingFor) return this.waitingFor
+    // One that could go is held up by nothing before the next pass over the ledger says so.
+    const [candidate] = this.table.candidates()
+    if (candidate) return undefined
     const [first] = this.table.notReady(1)
     return first === undefined
       ? undefined
@@ -147,8 +150,6 @@ export class RunningOperation {
       switch (rollout.phase) {
         case 'Done':
           return 'done'
-        case 'Skipped':
-          return 'skipped'
         case 'Failed':
           return 'failed'
         case 'RequiresAttention':
@@ -159,7 +160,8 @@ export class RunningOperation {
     }
     if (held) return 'working'
     if (state?.status?.completed?.includes(this.id)) return 'done'
-    if (!selects(this.#update.spec.nodeSelector, labels)) return undefined
+    if (!selects(this.#update.spec.nodeSelector, labels) || node.metadata.deletionTimestamp !== undefined)
+      return undefined
     // Creation instants carry whole seconds.
     if (Date.parse(creationTimestamp) > this.#startedAt) return undefined
     return this.#isAtTarget(node, state) ? 'skipped' : 'waiting'

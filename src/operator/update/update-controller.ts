@@ -6,6 +6,7 @@ import type { Reason } from '../../api/reason.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
 import { finalizer, type Operation, updateOfOperation } from '../../core/update/operation.ts'
+import { phaseOf } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -69,6 +70,8 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       script && !resumed ? readScript(ports.api, options.namespace, script.configMap, signal) : undefined,
       ensureFinalizer(update, signal),
     ])
+    // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so.
+    if (!cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer)) return undefined
     const plan: Plan = resumed
       ? { verdict: 'planned', total: 0 }
       : planUpdate({
@@ -116,12 +119,12 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const name = running.update.metadata.name
     const update = cluster.updates.get(name)
     if (!update) return undefined
+    const changedPhase = phaseOf(running.progress()) !== update.status?.phase
+    const dueMs = (writtenAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + statusEveryMs - ports.clock.monotonicMs()
+    if (!changedPhase && dueMs > 0) return { afterMs: dueMs }
     const now = ports.clock.now()
     const next = runningStatus(update, running, (node) => cluster.states.get(node), now)
-    const changedPhase = next.phase !== update.status?.phase
-    const dueMs = (writtenAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + statusEveryMs - ports.clock.monotonicMs()
     if (!changedPhase && equalJson(next, update.status)) return undefined
-    if (!changedPhase && dueMs > 0) return { afterMs: dueMs }
     writtenAtMs.set(name, ports.clock.monotonicMs())
     await writeStatus(
       name,

@@ -16,7 +16,8 @@ export interface ActorContext {
 }
 
 export function isReady(object: Pod | Node): boolean {
-  return object.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+  for (const { type, status } of object.status?.conditions ?? []) if (type === 'Ready') return status === 'True'
+  return false
 }
 
 export function hasEnded(pod: Pod): boolean {
@@ -26,7 +27,8 @@ export function hasEnded(pod: Pod): boolean {
 export function controllerOf(
   object: KubeObject,
 ): NonNullable<KubeObject['metadata']['ownerReferences']>[number] | undefined {
-  return object.metadata.ownerReferences?.find((owner) => owner.controller === true)
+  for (const owner of object.metadata.ownerReferences ?? []) if (owner.controller === true) return owner
+  return undefined
 }
 
 /** The reference a controller puts on what it makes. */

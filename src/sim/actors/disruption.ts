@@ -7,9 +7,10 @@ import {
   replicaSets as replicaSetType,
   statefulSets as statefulSetType,
 } from '../../api/kube.ts'
+import { SelectorIndex } from '../server/selector-index.ts'
 import { matchesSelector } from '../server/selectors.ts'
 import { type ActorContext, controllerOf, hasEnded, isReady } from './actor.ts'
-import { BudgetIndex } from './budget-index.ts'
+import { BudgetMembers, isHealthy } from './budget-members.ts'
 import { KeyedWork } from './keyed-work.ts'
 
 /** An eviction that did not become a deletion by then is forgotten. */
@@ -23,8 +24,8 @@ export function startDisruption(context: ActorContext): void {
   const replicaSets = context.following(replicaSetType)
   const deployments = context.following(deploymentType)
   const statefulSets = context.following(statefulSetType)
-  const covered = new Map<string, Map<string, Pod>>()
-  const index = new BudgetIndex()
+  const covered = new Map<string, BudgetMembers>()
+  const index = new SelectorIndex()
   const podsInNamespace = new Map<string, Set<string>>()
   const work = new KeyedWork({ ...context, delayMs: 20, work: reconcile, failed: context.failed })
 
@@ -32,17 +33,17 @@ export function startDisruption(context: ActorContext): void {
     const budget = after ?? before
     if (budget === undefined) return
     const namespace = budget.metadata.namespace ?? ''
-    if (before !== undefined) index.remove(before)
+    if (before !== undefined) index.remove(namespace, key, before.spec.selector)
     if (after === undefined) {
       covered.delete(key)
       return
     }
-    index.add(after)
+    index.add(namespace, key, after.spec.selector)
     if (before?.metadata.generation !== after.metadata.generation || !covered.has(key)) {
-      const members = new Map<string, Pod>()
+      const members = new BudgetMembers()
       for (const podKey of podsInNamespace.get(namespace) ?? []) {
         const pod = pods.get(podKey)
-        if (pod !== undefined && matchesSelector(after.spec.selector, pod.metadata.labels)) members.set(podKey, pod)
+        if (pod !== undefined && matchesSelector(after.spec.selector, pod.metadata.labels)) members.put(podKey, pod)
       }
       covered.set(key, members)
     }
@@ -58,17 +59,9 @@ export function startDisruption(context: ActorContext): void {
       if (after === undefined) neighbours.delete(podKey)
       else neighbours.add(podKey)
     } else if (!matters(after, before)) return
-    for (const labels of new Set([before?.metadata.labels, after?.metadata.labels])) {
-      for (const key of index.candidates(namespace, labels)) {
-        const members = covered.get(key)
-        const selector = budgets.get(key)?.spec.selector
-        const belongs = after !== undefined && matchesSelector(selector, after.metadata.labels)
-        if (!belongs && members?.has(podKey) !== true) continue
-        if (belongs) members?.set(podKey, after)
-        else members?.delete(podKey)
-        work.mark(key)
-      }
-    }
+    judgeBudgets(namespace, after?.metadata.labels ?? before?.metadata.labels, after, podKey)
+    if (after !== undefined && before !== undefined && after.metadata.labels !== before.metadata.labels)
+      judgeBudgets(namespace, before.metadata.labels, after, podKey)
   })
   for (const scaled of [deployments, replicaSets, statefulSets]) {
     scaled.subscribe((after, before) => {
@@ -78,24 +71,36 @@ export function startDisruption(context: ActorContext): void {
     })
   }
 
+  /** Puts the pod into the budgets that cover it, and takes it out of the others of those that may. */
+  function judgeBudgets(
+    namespace: string,
+    labels: Pod['metadata']['labels'],
+    after: Pod | undefined,
+    podKey: string,
+  ): void {
+    for (const key of index.candidates(namespace, labels)) {
+      const members = covered.get(key)
+      const selector = budgets.get(key)?.spec.selector
+      if (after !== undefined && matchesSelector(selector, after.metadata.labels)) members?.put(podKey, after)
+      else if (members?.get(podKey) !== undefined) members.delete(podKey)
+      else continue
+      work.mark(key)
+    }
+  }
+
   async function reconcile(key: string): Promise<void> {
     const budget = budgets.get(key)
-    if (budget === undefined) return
-    const members = [...(covered.get(key)?.values() ?? [])].filter((pod) => !hasEnded(pod))
-    const nowMs = clock.now().getTime()
-    const disruptedPods = stillDisrupted(budget, members, nowMs)
-    const healthy = members.filter((pod) => {
-      return (
-        pod.metadata.deletionTimestamp === undefined && isReady(pod) && disruptedPods[pod.metadata.name] === undefined
-      )
-    })
+    const members = covered.get(key)
+    if (budget === undefined || members === undefined) return
+    const disruptedPods = stillDisrupted(budget, members, clock.now().getTime())
+    const currentHealthy = members.healthy - countHealthy(disruptedPods, budget, members)
     const expectedPods = expected(budget, members)
     const desiredHealthy = desired(budget, expectedPods)
-    const allowed = expectedPods > 0 ? Math.max(0, healthy.length - desiredHealthy) : 0
+    const allowed = expectedPods > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0
     const status = {
       observedGeneration: budget.metadata.generation ?? 0,
       disruptionsAllowed: allowed,
-      currentHealthy: healthy.length,
+      currentHealthy,
       desiredHealthy,
       expectedPods,
     }
@@ -111,14 +116,12 @@ export function startDisruption(context: ActorContext): void {
   }
 
   /** A number of healthy pods is of the pods that are there; anything else is of what their controllers ask for. */
-  function expected(budget: PodDisruptionBudget, members: readonly Pod[]): number {
+  function expected(budget: PodDisruptionBudget, members: BudgetMembers): number {
     const { minAvailable, maxUnavailable } = budget.spec
-    if (maxUnavailable === undefined && typeof minAvailable !== 'string') return members.length
+    if (maxUnavailable === undefined && typeof minAvailable !== 'string') return members.present
     const scales = new Map<string, number>()
-    for (const pod of members) {
-      const owner = controllerOf(pod)
-      if (owner === undefined) continue
-      const { uid, replicas } = scaleOf(`${pod.metadata.namespace}/${owner.name}`, owner.kind)
+    for (const owner of members.owners()) {
+      const { uid, replicas } = scaleOf(owner.key, owner.kind)
       if (uid !== undefined) scales.set(uid, replicas)
     }
     return [...scales.values()].reduce((total, replicas) => total + replicas, 0)
@@ -146,17 +149,30 @@ function scaled(value: number | string, total: number): number {
 
 function stillDisrupted(
   budget: PodDisruptionBudget,
-  members: readonly Pod[],
+  members: BudgetMembers,
   nowMs: number,
 ): Readonly<Record<string, string>> {
-  const entries = Object.entries(budget.status?.disruptedPods ?? {})
-  if (entries.length === 0) return {}
-  const present = new Set(
-    members.filter((pod) => pod.metadata.deletionTimestamp === undefined).map((pod) => pod.metadata.name),
-  )
-  return Object.fromEntries(
-    entries.filter(([name, since]) => present.has(name) && nowMs - Date.parse(since) < disruptedForMs),
-  )
+  const disrupted: Record<string, string> = {}
+  for (const [name, since] of Object.entries(budget.status?.disruptedPods ?? {})) {
+    const pod = members.get(`${budget.metadata.namespace}/${name}`)
+    if (pod === undefined || hasEnded(pod) || pod.metadata.deletionTimestamp !== undefined) continue
+    if (nowMs - Date.parse(since) < disruptedForMs) disrupted[name] = since
+  }
+  return disrupted
+}
+
+/** Those about to go that still count as healthy. */
+function countHealthy(
+  disruptedPods: Readonly<Record<string, string>>,
+  budget: PodDisruptionBudget,
+  members: BudgetMembers,
+): number {
+  let count = 0
+  for (const name in disruptedPods) {
+    const pod = members.get(`${budget.metadata.namespace}/${name}`)
+    if (pod !== undefined && isHealthy(pod)) count++
+  }
+  return count
 }
 
 function isReported(

@@ -19,7 +19,7 @@ export function startJobs(context: ActorContext): void {
     const owned = pods.of(uid)
     const succeeded = owned.filter((pod) => pod.status?.phase === 'Succeeded').length
     const failed = owned.filter((pod) => pod.status?.phase === 'Failed').length
-    const active = pods.active(uid).length
+    const { active } = pods.tally(uid)
     const completions = job.spec.completions ?? 1
     const broken = failed > (job.spec.backoffLimit ?? 6)
     const missing = Math.min(completions - succeeded, job.spec.parallelism ?? 1) - active
@@ -34,7 +34,7 @@ export function startJobs(context: ActorContext): void {
     const now = clock.now().toISOString()
     const end = succeeded >= completions ? 'Complete' : broken ? 'Failed' : undefined
     await report(job, {
-      active: pods.active(uid).length,
+      active: pods.tally(uid).active,
       succeeded,
       failed,
       startTime: job.status?.startTime ?? now,

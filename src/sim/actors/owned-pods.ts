@@ -3,10 +3,18 @@ import { isKubeError } from '../../api/kube-error.ts'
 import type { ActorContext } from './actor.ts'
 import { controllerOf, hasEnded, isReady } from './actor.ts'
 
+interface Owned {
+  readonly pods: Map<string, Pod>
+  /** Those that count: not ended and not on their way out. */
+  active: number
+  /** Those of the active that are ready. */
+  ready: number
+}
+
 /** The pods of each controller of one kind, found by its uid; and the two things done to them. */
 export class OwnedPods {
   readonly #context: ActorContext
-  readonly #byOwner = new Map<string, Map<string, Pod>>()
+  readonly #byOwner = new Map<string, Owned>()
   /** Deleted by us, not yet seen to go. */
   readonly #leaving = new Set<string>()
 
@@ -21,19 +29,24 @@ export class OwnedPods {
       const pod = after ?? before
       const owner = pod === undefined ? undefined : controllerOf(pod)
       if (pod === undefined || owner?.kind !== kind) return
-      this.#index(owner.uid, pod, after !== undefined)
+      this.#index(owner.uid, pod.metadata.uid, after)
       const what = difference(after, before)
       if (what !== undefined) changed(`${pod.metadata.namespace}/${owner.name}`, what)
     })
   }
 
   of(ownerUid: string): readonly Pod[] {
-    return [...(this.#byOwner.get(ownerUid)?.values() ?? [])]
+    return [...(this.#byOwner.get(ownerUid)?.pods.values() ?? [])]
   }
 
   /** Those that count: not ended and not on their way out. */
   active(ownerUid: string): readonly Pod[] {
-    return this.of(ownerUid).filter((pod) => !hasEnded(pod) && !this.isLeaving(pod))
+    return this.of(ownerUid).filter((pod) => this.#isActive(pod))
+  }
+
+  /** How many count, and how many of them are ready; known without a look at each. */
+  tally(ownerUid: string): { readonly active: number; readonly ready: number } {
+    return this.#byOwner.get(ownerUid) ?? { active: 0, ready: 0 }
   }
 
   isLeaving(pod: Pod): boolean {
@@ -63,29 +76,51 @@ export class OwnedPods {
   async delete(pod: Pod): Promise<void> {
     const { api, signal } = this.#context
     const { name, namespace, uid } = pod.metadata
-    this.#leaving.add(uid)
+    this.#setLeaving(pod, true)
     try {
       await api.delete(podType, namespace === undefined ? { name } : { name, namespace }, { uid }, signal)
     } catch (error) {
       if (isKubeError(error, 'NotFound', 'Conflict')) return
-      this.#leaving.delete(uid)
+      this.#setLeaving(pod, false)
       throw error
     }
   }
 
-  #index(ownerUid: string, pod: Pod, present: boolean): void {
-    let pods = this.#byOwner.get(ownerUid)
-    if (pods === undefined) {
-      pods = new Map()
-      this.#byOwner.set(ownerUid, pods)
+  #isActive(pod: Pod): boolean {
+    return !hasEnded(pod) && !this.isLeaving(pod)
+  }
+
+  #setLeaving(pod: Pod, leaving: boolean): void {
+    const { uid } = pod.metadata
+    const owned = this.#byOwner.get(controllerOf(pod)?.uid ?? '')
+    const known = owned?.pods.get(uid)
+    this.#count(owned, known, -1)
+    if (leaving) this.#leaving.add(uid)
+    else this.#leaving.delete(uid)
+    this.#count(owned, known, 1)
+  }
+
+  #index(ownerUid: string, uid: string, after: Pod | undefined): void {
+    let owned = this.#byOwner.get(ownerUid)
+    if (owned === undefined) {
+      owned = { pods: new Map(), active: 0, ready: 0 }
+      this.#byOwner.set(ownerUid, owned)
     }
-    if (present) {
-      pods.set(pod.metadata.uid, pod)
+    this.#count(owned, owned.pods.get(uid), -1)
+    if (after !== undefined) {
+      owned.pods.set(uid, after)
+      this.#count(owned, after, 1)
       return
     }
-    pods.delete(pod.metadata.uid)
-    this.#leaving.delete(pod.metadata.uid)
-    if (pods.size === 0) this.#byOwner.delete(ownerUid)
+    owned.pods.delete(uid)
+    this.#leaving.delete(uid)
+    if (owned.pods.size === 0) this.#byOwner.delete(ownerUid)
+  }
+
+  #count(owned: Owned | undefined, pod: Pod | undefined, by: 1 | -1): void {
+    if (owned === undefined || pod === undefined || !this.#isActive(pod)) return
+    owned.active += by
+    if (isReady(pod)) owned.ready += by
   }
 }
 

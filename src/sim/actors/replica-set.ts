@@ -17,38 +17,40 @@ export function startReplicaSets(context: ActorContext): void {
   async function reconcile(key: string): Promise<void> {
     const replicaSet = replicaSets.get(key)
     if (replicaSet === undefined || replicaSet.metadata.deletionTimestamp !== undefined) return
-    await scale(replicaSet, pods.active(replicaSet.metadata.uid))
+    await scale(replicaSet)
     reports.mark(key)
   }
 
   async function reportLater(key: string): Promise<void> {
     const replicaSet = replicaSets.get(key)
-    if (replicaSet !== undefined) await report(replicaSet, pods.active(replicaSet.metadata.uid))
+    if (replicaSet !== undefined) await report(replicaSet)
   }
 
-  async function scale(replicaSet: ReplicaSet, active: readonly Pod[]): Promise<void> {
+  async function scale(replicaSet: ReplicaSet): Promise<void> {
     const { name, namespace, uid } = replicaSet.metadata
     const { template } = replicaSet.spec
     const wanted = replicaSet.spec.replicas ?? 1
+    const { active } = pods.tally(uid)
     if (template === undefined) return
-    if (active.length < wanted) {
+    if (active < wanted) {
       const metadata = {
         generateName: `${name}-`,
         ...(namespace === undefined ? {} : { namespace }),
         ownerReferences: ownedBy(replicaSet, replicaSetType),
       }
-      await allDone(Array.from({ length: wanted - active.length }, () => pods.create(metadata, template)))
-    } else if (active.length > wanted) {
-      const surplus = [...pods.active(uid)].sort(byWorth).slice(0, active.length - wanted)
+      await allDone(Array.from({ length: wanted - active }, () => pods.create(metadata, template)))
+    } else if (active > wanted) {
+      const surplus = [...pods.active(uid)].sort(byWorth).slice(0, active - wanted)
       await allDone(surplus.map((pod) => pods.delete(pod)))
     }
   }
 
-  async function report(replicaSet: ReplicaSet, active: readonly Pod[]): Promise<void> {
-    const { name, namespace, generation } = replicaSet.metadata
+  async function report(replicaSet: ReplicaSet): Promise<void> {
+    const { name, namespace, generation, uid } = replicaSet.metadata
+    const { active, ready } = pods.tally(uid)
     const status = {
-      replicas: active.length,
-      readyReplicas: active.filter(isReady).length,
+      replicas: active,
+      readyReplicas: ready,
       observedGeneration: generation ?? 0,
     }
     const known = replicaSet.status

@@ -60,10 +60,10 @@ export function startStatefulSets(context: ActorContext): void {
 
   async function report(set: StatefulSet): Promise<void> {
     const { name, namespace, generation } = set.metadata
-    const active = pods.active(set.metadata.uid)
+    const { active, ready } = pods.tally(set.metadata.uid)
     const status = {
-      replicas: active.length,
-      readyReplicas: active.filter(isReady).length,
+      replicas: active,
+      readyReplicas: ready,
       observedGeneration: generation ?? 0,
     }
     const known = set.status

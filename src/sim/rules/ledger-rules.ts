@@ -4,7 +4,7 @@ import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { CommittedChange } from '../server/object-store.ts'
 import { isOperator, type Report, type Slack } from './rule.ts'
-import { isControlPlane, type Truth } from './truth.ts'
+import type { Truth } from './truth.ts'
 
 export function judgeLedger(change: CommittedChange, truth: Truth, slack: Slack, report: Report): void {
   if (change.kind !== 'MaintenancePolicy' || !change.after || !isOperator(change.client)) return
@@ -12,7 +12,8 @@ export function judgeLedger(change: CommittedChange, truth: Truth, slack: Slack,
   const policy = change.after as MaintenancePolicy
   const after = policy.status?.ledger
   if (!after) return
-  if (after.epoch < truth.epoch) report(11, `the ledger's epoch went back from ${truth.epoch} to ${after.epoch}`)
+  const lowest = Math.max(truth.epoch, before?.epoch ?? 0)
+  if (after.epoch < lowest) report(11, `the ledger's epoch went back from ${lowest} to ${after.epoch}`)
   const held = new Set(before?.grants.map(slot))
   const added = after.grants.filter((grant) => !held.has(slot(grant)))
   for (const grant of added) {
@@ -38,8 +39,9 @@ function judgeBudgets(
   report: Report,
 ): void {
   const away = new Set(grants.map(({ node }) => node))
-  for (const [name, { unavailableSince }] of truth.nodes) {
-    if (unavailableSince !== undefined && now - unavailableSince > staleMs) away.add(name)
+  for (const name of truth.unavailable) {
+    const since = truth.nodes.get(name)?.unavailableSince
+    if (since !== undefined && now - since > staleMs) away.add(name)
   }
   for (const { maxUnavailable } of policy.spec.budgets ?? []) {
     const most = count(maxUnavailable, truth.nodes.size)
@@ -48,15 +50,15 @@ function judgeBudgets(
   }
   const update = updateOf(grant, truth)
   const limit = update?.spec.strategy?.maxUnavailable ?? 1
-  const workers = [...truth.nodes.values()].filter(({ node }) => !isControlPlane(node))
+  const workers = truth.nodes.size - truth.controlPlane.size
   const mine = grants.filter(
     ({ holder, node }) =>
       holder === grant.holder &&
       truth.states.get(node)?.status?.rollout?.phase !== 'Failed' &&
       truth.states.get(node)?.status?.rollout?.phase !== 'Done',
   )
-  if (update && mine.length > Math.max(1, count(limit, workers.length))) {
-    report(1, `${update.metadata.name} holds ${mine.length} nodes, its strategy allows ${count(limit, workers.length)}`)
+  if (update && mine.length > Math.max(1, count(limit, workers))) {
+    report(1, `${update.metadata.name} holds ${mine.length} nodes, its strategy allows ${count(limit, workers)}`)
   }
 }
 
@@ -68,12 +70,12 @@ function judgeControlPlane(
   now: number,
   report: Report,
 ): void {
-  const record = truth.nodes.get(grant.node)
-  if (!record || !isControlPlane(record.node)) return
-  for (const [name, other] of truth.nodes) {
-    if (name === grant.node || !isControlPlane(other.node)) continue
+  if (!truth.controlPlane.has(grant.node)) return
+  for (const name of truth.controlPlane) {
+    if (name === grant.node) continue
     const granted = grants.some(({ node }) => node === name)
-    const dead = other.notReadySince !== undefined && now - other.notReadySince > staleMs
+    const notReadySince = truth.nodes.get(name)?.notReadySince
+    const dead = notReadySince !== undefined && now - notReadySince > staleMs
     if (granted || dead)
       report(2, `${grant.node} was granted while ${name} of the control plane is ${granted ? 'held' : 'not Ready'}`)
   }
@@ -82,25 +84,22 @@ function judgeControlPlane(
 function judgeFailures(grant: Grant, truth: Truth, { requestMs }: Slack, now: number, report: Report): void {
   const update = updateOf(grant, truth)
   if (!update) return
-  const failed = [...truth.states].filter(
-    ([name, { status }]) =>
-      status?.rollout?.operationID === grant.holder &&
-      (status.rollout.phase === 'Failed' || status.rollout.phase === 'RequiresAttention') &&
+  const failed = [...truth.failed].filter(
+    (name) =>
+      truth.states.get(name)?.status?.rollout?.operationID === grant.holder &&
       now - (truth.phaseSince.get(name) ?? now) > requestMs,
   )
   const most = update.spec.strategy?.maxFailures ?? 0
   if (failed.length > most) {
-    report(
-      10,
-      `${grant.node} was granted although ${failed.map(([name]) => name).join(', ')} failed (maxFailures ${most})`,
-    )
+    report(10, `${grant.node} was granted although ${failed.join(', ')} failed (maxFailures ${most})`)
   }
 }
 
 /** A slot comes back only when nothing of it can still disturb its node. */
 function judgeReturns(before: readonly Grant[], after: readonly Grant[], truth: Truth, report: Report): void {
+  const kept = new Set(after.map(slot))
   for (const grant of before) {
-    if (after.some((kept) => slot(kept) === slot(grant))) continue
+    if (kept.has(slot(grant))) continue
     const record = truth.nodes.get(grant.node)
     if (record?.node.metadata.uid !== grant.nodeUID) continue
     const state = truth.states.get(grant.node)

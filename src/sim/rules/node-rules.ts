@@ -1,5 +1,6 @@
 // Rules 1, 3, 6, 7 and 10 on the writes to nodes and pods, and who may write which half of a NodeState.
 
+import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { CommittedChange } from '../server/object-store.ts'
@@ -28,7 +29,8 @@ export function judgeNode(change: CommittedChange, truth: Truth, _slack: Slack, 
     const wanted =
       update !== undefined &&
       update.metadata.deletionTimestamp === undefined &&
-      update.status?.operationID === rollout?.operationID
+      update.status?.operationID === rollout?.operationID &&
+      !isStartedAnew(update)
     if (wanted && rollout?.phase === 'Failed') report(10, `${name} failed and was uncordoned`)
     const report_ = truth.states.get(name)?.status?.agent?.order
     const order = truth.states.get(name)?.spec.order
@@ -74,6 +76,12 @@ export function judgeOwnership(change: CommittedChange, _truth: Truth, _slack: S
   ) {
     report(11, `${change.client} wrote the operator's half of ${name}`)
   }
+}
+
+/** Edited after its end: what failed in the last operation is released for the next. */
+function isStartedAnew({ metadata, status }: DirectUpdate): boolean {
+  const over = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+  return over && status.observedGeneration !== metadata.generation
 }
 
 function isFinished({ before }: CommittedChange): boolean {

@@ -60,16 +60,24 @@ export class RuleChecker {
     judgeStart(execution, earlier, this.truth, this.#slack, this.#reporter(execution.startedMs))
   }
 
+  /** Nothing of ours is on any node, and no slot is held. */
+  get isAtRest(): boolean {
+    return this.truth.grants.length === 0 && this.#marked().length === 0
+  }
+
   /** At the end of a run in which every update came to a good end: nothing of ours is left. */
   atRest(time: number): void {
     const report = this.#reporter(time)
-    for (const [name, { node }] of this.truth.nodes) {
-      if (node.metadata.annotations?.[cordonMark] !== undefined)
-        report(6, `${name} still carries our cordon at the end`)
-    }
+    for (const name of this.#marked()) report(6, `${name} still carries our cordon at the end`)
     if (this.truth.grants.length > 0) {
       report(1, `slots were never returned: ${this.truth.grants.map(({ node }) => node).join(', ')}`)
     }
+  }
+
+  #marked(): readonly string[] {
+    return [...this.truth.nodes].flatMap(([name, { node }]) =>
+      node.metadata.annotations?.[cordonMark] === undefined ? [] : [name],
+    )
   }
 
   #judgeKubelet({ before, after }: CommittedChange, report: Report): void {

@@ -22,9 +22,13 @@ export class Truth {
   readonly nodes = new Map<string, NodeRecord>()
   readonly states = new Map<string, NodeState>()
   readonly updates = new Map<string, DirectUpdate>()
+  /** Nodes that nothing new can run on, those of the control plane, and those whose rollout failed or needs a person. */
+  readonly unavailable = new Set<string>()
+  readonly controlPlane = new Set<string>()
+  readonly failed = new Set<string>()
   /** When a node's rollout entered its present phase. */
   readonly phaseSince = new Map<string, number>()
-  /** The highest epoch ever written. */
+  /** The highest epoch any order ever carried: what fences, fences against these. */
   epoch = 0
   /** The slots as last written: a ledger that was deleted does not give them back. */
   grants: readonly Grant[] = []
@@ -35,14 +39,16 @@ export class Truth {
     const { name } = object.metadata
     switch (kind) {
       case 'Node':
-        if (type === 'deleted') this.nodes.delete(name)
-        else this.nodes.set(name, this.#nodeRecord(name, object as Node, time))
+        this.#noteNode(name, type === 'deleted' ? undefined : (object as Node), time)
         return
       case 'NodeState': {
         const state = object as NodeState
+        this.epoch = Math.max(this.epoch, state.spec.order?.epoch ?? 0)
         const phase = this.states.get(name)?.status?.rollout?.phase
         if (type === 'deleted') this.states.delete(name)
         else this.states.set(name, state)
+        const now = type === 'deleted' ? undefined : state.status?.rollout?.phase
+        mark(this.failed, name, now === 'Failed' || now === 'RequiresAttention')
         if (type === 'deleted' || state.status?.rollout?.phase !== phase) this.phaseSince.set(name, time)
         return
       }
@@ -51,9 +57,16 @@ export class Truth {
         else this.updates.set(name, object as DirectUpdate)
         return
       case 'MaintenancePolicy':
-        this.epoch = Math.max(this.epoch, (object as MaintenancePolicy).status?.ledger?.epoch ?? 0)
         this.grants = (object as MaintenancePolicy).status?.ledger?.grants ?? this.grants
     }
+  }
+
+  #noteNode(name: string, node: Node | undefined, time: number): void {
+    const record = node && this.#nodeRecord(name, node, time)
+    if (record) this.nodes.set(name, record)
+    else this.nodes.delete(name)
+    mark(this.unavailable, name, record?.unavailableSince !== undefined)
+    mark(this.controlPlane, name, node !== undefined && isControlPlane(node))
   }
 
   #nodeRecord(name: string, node: Node, time: number): NodeRecord {
@@ -69,6 +82,11 @@ export class Truth {
       personsCordon: cordoned && !ours,
     }
   }
+}
+
+function mark(set: Set<string>, name: string, member: boolean): void {
+  if (member) set.add(name)
+  else set.delete(name)
 }
 
 export function isReady(node: Node): boolean {

@@ -1,61 +1,80 @@
 // The eviction sub-resource, as the API server's pod registry does it: one budget is checked and spent before the delete,
 // two budgets are refused, pods that run nothing are never held back.
 
-import { podDisruptionBudgets } from '../../api/kube.ts'
+import { type KubeObject, type LabelSelector, type PodDisruptionBudget, podDisruptionBudgets } from '../../api/kube.ts'
 import { KubeError } from '../../api/kube-error.ts'
 import type { EvictOptions } from '../../ports/kube-api.ts'
 import { checkPreconditions, deleteObject, timestamp } from './deletion.ts'
 import { isJsonObject } from './json.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { CommittedChange, ObjectStore } from './object-store.ts'
 import { forbidden } from './refusals.ts'
 import type { ResourceTable } from './resource-table.ts'
+import { SelectorIndex } from './selector-index.ts'
 import { matchesSelector } from './selectors.ts'
 import type { StoredObject } from './stored-object.ts'
 
 const refusal = "Cannot evict pod as it would violate the pod's disruption budget."
 const disruptedPodsLimit = 2000
 
-export function evictPod(
-  store: ObjectStore,
-  pods: ResourceTable,
-  pod: StoredObject,
-  options: EvictOptions,
-  nowMs: number,
-  client: string,
-): void {
-  if (!ignoresBudgets(pod)) spendBudget(store, pod, nowMs, client)
-  checkPreconditions(pods, pod, { uid: options.uid })
-  const { gracePeriodSeconds } = options
-  deleteObject(store, pods, pod, gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }, nowMs, client)
+export class Evictions {
+  readonly #store: ObjectStore
+  readonly #selectors = new SelectorIndex()
+
+  constructor(store: ObjectStore) {
+    this.#store = store
+    store.onCommit((change) => {
+      if (change.kind === podDisruptionBudgets.kind) this.#note(change)
+    })
+  }
+
+  evict(pods: ResourceTable, pod: StoredObject, options: EvictOptions, nowMs: number, client: string): void {
+    if (!ignoresBudgets(pod)) this.#spendBudget(pod, nowMs, client)
+    checkPreconditions(pods, pod, { uid: options.uid })
+    const { gracePeriodSeconds } = options
+    deleteObject(this.#store, pods, pod, gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }, nowMs, client)
+  }
+
+  #note({ before, after }: CommittedChange): void {
+    if (before !== undefined) {
+      this.#selectors.remove(before.metadata.namespace ?? '', before.metadata.name, selectorOf(before))
+    }
+    if (after !== undefined) {
+      this.#selectors.add(after.metadata.namespace ?? '', after.metadata.name, selectorOf(after))
+    }
+  }
+
+  #spendBudget(pod: StoredObject, nowMs: number, client: string): void {
+    const table = this.#store.table(podDisruptionBudgets)
+    const budgets = this.#budgetsOf(table, pod)
+    if (budgets.length > 1) {
+      const message = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'
+      throw new KubeError('ServerError', message, { status: 500 })
+    }
+    const [budget] = budgets
+    if (budget === undefined || (!isReady(pod) && letsUnhealthyGo(budget))) return
+    this.#store.update(table, budget, spent(budget, pod, nowMs), client)
+  }
+
+  #budgetsOf(table: ResourceTable, pod: StoredObject): readonly StoredObject[] {
+    const { namespace, labels } = pod.metadata
+    if (namespace === undefined || labels === undefined) return []
+    const found: StoredObject[] = []
+    for (const name of this.#selectors.candidates(namespace, labels)) {
+      const budget = table.get(namespace, name)
+      if (budget !== undefined && matchesSelector(selectorOf(budget), labels)) found.push(budget)
+    }
+    return found
+  }
+}
+
+function selectorOf(budget: KubeObject): LabelSelector | undefined {
+  return (budget as PodDisruptionBudget).spec.selector
 }
 
 function ignoresBudgets(pod: StoredObject): boolean {
   const phase = pod.status?.phase
   if (pod.metadata.deletionTimestamp !== undefined) return true
   return phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending'
-}
-
-function spendBudget(store: ObjectStore, pod: StoredObject, nowMs: number, client: string): void {
-  const table = store.table(podDisruptionBudgets)
-  const budgets = budgetsOf(table, pod)
-  if (budgets.length > 1) {
-    const message = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'
-    throw new KubeError('ServerError', message, { status: 500 })
-  }
-  const [budget] = budgets
-  if (budget === undefined || (!isReady(pod) && letsUnhealthyGo(budget))) return
-  store.update(table, budget, spent(budget, pod, nowMs), client)
-}
-
-function budgetsOf(table: ResourceTable, pod: StoredObject): readonly StoredObject[] {
-  const { namespace, labels } = pod.metadata
-  if (namespace === undefined || labels === undefined) return []
-  const found: StoredObject[] = []
-  for (const budget of table.inNamespace(namespace)) {
-    const selector = budget.spec?.selector
-    if (isJsonObject(selector) && matchesSelector(selector, labels)) found.push(budget)
-  }
-  return found
 }
 
 function isReady(pod: StoredObject): boolean {

@@ -24,19 +24,18 @@ export class GarbageCollector {
   readonly #live = new Set<string>()
   /** Owner uid to the objects that name it, by their uid. */
   readonly #dependents = new Map<string, Map<string, Located>>()
-  readonly #tableOf: (object: StoredObject) => ResourceTable
+  /** Objects that wait for their dependents to go, by uid. */
+  readonly #foreground = new Map<string, StoredObject>()
 
   constructor(options: {
     readonly store: ObjectStore
     readonly clock: Clock
     readonly delayMs: number
-    readonly tableOf: (object: StoredObject) => ResourceTable
     readonly removeFinalizer: (table: ResourceTable, object: StoredObject, finalizer: string) => void
   }) {
     this.#store = options.store
     this.#clock = options.clock
     this.#delayMs = options.delayMs
-    this.#tableOf = options.tableOf
     this.#removeFinalizer = options.removeFinalizer
     options.store.onCommit((change) => this.#see(change))
   }
@@ -49,7 +48,10 @@ export class GarbageCollector {
     const ownersBefore = before?.metadata.ownerReferences
     const ownersAfter = after?.metadata.ownerReferences
     if (type === 'created') this.#live.add(uid)
-    if (type === 'deleted') this.#live.delete(uid)
+    if (type === 'deleted') {
+      this.#live.delete(uid)
+      this.#foreground.delete(uid)
+    }
     if (ownersBefore !== ownersAfter) this.#index(object, ownersBefore ?? [], ownersAfter ?? [])
     if (type === 'created' && ownersAfter?.some((owner) => !this.#live.has(owner.uid)))
       this.#later(() => this.#judge(object))
@@ -62,9 +64,10 @@ export class GarbageCollector {
     const started = object.metadata.deletionTimestamp !== undefined && before?.metadata.deletionTimestamp === undefined
     if (!started) return
     if (object.kind === 'Namespace') this.#later(() => this.#emptyNamespace(object.metadata.name))
-    else if (object.metadata.finalizers?.includes(foregroundFinalizer))
+    else if (object.metadata.finalizers?.includes(foregroundFinalizer)) {
+      this.#foreground.set(uid, object)
       this.#later(() => this.#finishForeground(object))
-    else if (object.metadata.finalizers?.includes(orphanFinalizer)) this.#later(() => this.#finishOrphan(object))
+    } else if (object.metadata.finalizers?.includes(orphanFinalizer)) this.#later(() => this.#finishOrphan(object))
   }
 
   #later(work: () => void): void {
@@ -72,18 +75,8 @@ export class GarbageCollector {
   }
 
   #laterForOwner(owner: OwnerReference): void {
-    if (owner.blockOwnerDeletion !== true || !this.#live.has(owner.uid)) return
-    this.#later(() => {
-      for (const table of this.#store.tables()) {
-        if (table.type.kind !== owner.kind || table.type.apiVersion !== owner.apiVersion) continue
-        for (const object of table.all()) {
-          if (object.metadata.uid === owner.uid && object.metadata.finalizers?.includes(foregroundFinalizer)) {
-            this.#finishForeground(object)
-            return
-          }
-        }
-      }
-    })
+    const waiting = this.#foreground.get(owner.uid)
+    if (owner.blockOwnerDeletion === true && waiting !== undefined) this.#later(() => this.#finishForeground(waiting))
   }
 
   #index(object: StoredObject, left: readonly OwnerReference[], joined: readonly OwnerReference[]): void {
@@ -99,7 +92,7 @@ export class GarbageCollector {
         dependents = new Map()
         this.#dependents.set(owner.uid, dependents)
       }
-      dependents.set(uid, { table: this.#tableOf(object), namespace, name })
+      dependents.set(uid, { table: this.#store.tableOf(object), namespace, name })
     }
   }
 
@@ -116,7 +109,7 @@ export class GarbageCollector {
   }
 
   #judge(seen: StoredObject): void {
-    const table = this.#tableOf(seen)
+    const table = this.#store.tableOf(seen)
     const object = table.get(seen.metadata.namespace, seen.metadata.name)
     if (object === undefined || object.metadata.uid !== seen.metadata.uid) return
     const owners = object.metadata.ownerReferences ?? []
@@ -125,12 +118,12 @@ export class GarbageCollector {
   }
 
   #finishForeground(seen: StoredObject): void {
-    const table = this.#tableOf(seen)
+    const table = this.#store.tableOf(seen)
     const object = table.get(seen.metadata.namespace, seen.metadata.name)
     if (object === undefined || object.metadata.uid !== seen.metadata.uid) return
     const dependents = this.#dependentsOf(object.metadata.uid)
     for (const dependent of dependents) {
-      if (dependent.metadata.deletionTimestamp === undefined) this.#delete(this.#tableOf(dependent), dependent)
+      if (dependent.metadata.deletionTimestamp === undefined) this.#delete(this.#store.tableOf(dependent), dependent)
     }
     const blocking = this.#dependentsOf(object.metadata.uid).some((dependent) =>
       dependent.metadata.ownerReferences?.some(
@@ -141,13 +134,13 @@ export class GarbageCollector {
   }
 
   #finishOrphan(seen: StoredObject): void {
-    const table = this.#tableOf(seen)
+    const table = this.#store.tableOf(seen)
     const object = table.get(seen.metadata.namespace, seen.metadata.name)
     if (object === undefined || object.metadata.uid !== seen.metadata.uid) return
     for (const dependent of this.#dependentsOf(object.metadata.uid)) {
       const ownerReferences = dependent.metadata.ownerReferences?.filter((owner) => owner.uid !== object.metadata.uid)
       const metadata = { ...dependent.metadata, ownerReferences: ownerReferences ?? [] }
-      this.#store.update(this.#tableOf(dependent), dependent, { ...dependent, metadata }, client)
+      this.#store.update(this.#store.tableOf(dependent), dependent, { ...dependent, metadata }, client)
     }
     this.#removeFinalizer(table, object, orphanFinalizer)
   }
@@ -171,7 +164,7 @@ export class GarbageCollector {
         if (table.get(name, object.metadata.name) !== undefined) left++
       }
     }
-    if (left === 0) this.#store.remove(this.#tableOf(namespace), namespace, client)
+    if (left === 0) this.#store.remove(this.#store.tableOf(namespace), namespace, client)
   }
 
   #delete(table: ResourceTable, object: StoredObject): void {

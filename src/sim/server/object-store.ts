@@ -55,6 +55,14 @@ export class ObjectStore {
     return this.#entry(type).table
   }
 
+  /** Where an object that is or was stored has its place. */
+  tableOf(object: StoredObject): ResourceTable {
+    const { apiVersion = 'v1', kind = '' } = object
+    const entry = this.#tables.get(kindId({ apiVersion, kind }))
+    if (entry === undefined) throw new Error(`no table of ${apiVersion} ${kind}`)
+    return entry.table
+  }
+
   hub(type: ResourceType): WatchHub {
     return this.#entry(type).hub
   }
@@ -87,16 +95,15 @@ export class ObjectStore {
     const last: StoredObject = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } }
     const change: TableChange = { version, before, last, deleted }
     table.apply(change)
-    for (const listener of this.#listeners) {
-      listener({
-        type: deleted ? 'deleted' : before === undefined ? 'created' : 'updated',
-        kind: table.type.kind,
-        ...(before === undefined ? {} : { before }),
-        ...(deleted ? {} : { after: last }),
-        client,
-        time: this.#time(),
-      })
+    const committed: CommittedChange = {
+      type: deleted ? 'deleted' : before === undefined ? 'created' : 'updated',
+      kind: table.type.kind,
+      ...(before !== undefined && { before }),
+      ...(!deleted && { after: last }),
+      client,
+      time: this.#time(),
     }
+    for (const listener of this.#listeners) listener(committed)
     this.#pending.push({ hub: this.hub(table.type), change })
     this.#dispatch()
     return last

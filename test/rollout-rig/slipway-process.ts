@@ -1,0 +1,85 @@
+// Slipway run from its sources as a real process: one that stays until it is stopped, killed or frozen, or one command.
+
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { ChildProgram } from '../bed/child-program.ts'
+
+const program = fileURLToPath(new URL('../../src/main/slipway.ts', import.meta.url))
+const commandWithinMs = 60_000
+
+export class SlipwayProcess {
+  readonly name: string
+  readonly #args: readonly string[]
+  readonly #logPath: string
+  #child: ChildProgram | undefined
+
+  constructor(name: string, args: readonly string[], logPath: string) {
+    this.name = name
+    this.#args = args
+    this.#logPath = logPath
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0
+  }
+
+  get log(): string {
+    return readFileSync(this.#logPath, 'utf8')
+  }
+
+  start(): void {
+    this.#child ??= new ChildProgram(process.execPath, [program, ...this.#args], this.#logPath)
+  }
+
+  /** SIGKILL: it gets no chance to tidy up. */
+  async kill(): Promise<void> {
+    await this.#child?.stop('SIGKILL')
+    this.#child = undefined
+  }
+
+  async stop(): Promise<void> {
+    await this.#child?.stop('SIGTERM', 5_000)
+    this.#child = undefined
+  }
+
+  freeze(): void {
+    this.#signal('SIGSTOP')
+  }
+
+  wake(): void {
+    this.#signal('SIGCONT')
+  }
+
+  /** For the moment the test process ends. */
+  killNow(): void {
+    this.#child?.killNow()
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (!this.#child) throw new Error(`${this.name} does not run`)
+    process.kill(this.#child.pid, signal)
+  }
+}
+
+export interface CommandResult {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs one command to its end; nothing of the caller's own kubeconfig reaches it. */
+export function runSlipway(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+  const inherited = { PATH: process.env.PATH ?? '', HOME: '/nonexistent', NO_COLOR: '1' }
+  return new Promise((resolve, reject) => {
+    const options = { env: { ...inherited, ...env }, timeout: commandWithinMs, maxBuffer: 1 << 24 }
+    execFile(process.execPath, [program, ...args], options, (error, out, err) => {
+      const code = error ? error.code : 0
+      if (typeof code === 'number') resolve({ code, out, err })
+      else reject(new Error(`slipway ${args.join(' ')} was ended: ${error?.signal}\n${err}`, { cause: error }))
+    })
+  })
+}

@@ -1,0 +1,101 @@
+import { describe, expect } from 'vitest'
+import { configMaps } from '../../src/api/kube.ts'
+import type { NodePhase } from '../../src/api/node-state.ts'
+import { operatorNamespace } from '../../src/sim/workloads.ts'
+import { scenario } from './story.ts'
+import type { StoryCluster } from './story-cluster.ts'
+
+function contents(cluster: StoryCluster): readonly string[] {
+  return cluster.sim.server
+    .peekAll(configMaps, { namespace: operatorNamespace })
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => name.startsWith('slipway-content-'))
+}
+
+describe('a DirectUpdate deleted half-way', () => {
+  for (const phase of ['Draining', 'Working'] as const) {
+    scenario(`while its node is ${phase}: nothing of it is left`, { nodes: 4 }, async (story) => {
+      const { cluster, update, person } = story
+      await person.deploys({ name: 'web', replicas: 6 })
+      await cluster.pass(10_000)
+      const running = await update.script('true').hasDone(1)
+      await cluster.nodeIs('w1', phase)
+      expect(contents(cluster)).toHaveLength(1)
+      await running.isDeleted()
+      expect(running.object?.metadata.deletionTimestamp).toBeDefined()
+      await running.isGone()
+      expect(cluster.names.filter((name) => cluster.isCordoned(name))).toEqual([])
+      expect(cluster.ledger.grants).toEqual([])
+      expect(cluster.runs('w2') + cluster.runs('w3')).toBe(0)
+      await cluster.until('the content is collected', () => contents(cluster).length === 0)
+      expect(cluster.state('w1')?.status?.rollout).toBeUndefined()
+      await cluster.pass(600_000)
+      expect(cluster.runs('w1')).toBe(phase === 'Working' ? 1 : 0)
+      await update.script('true', { name: 'next' }).succeeds()
+      expect(cluster.runs('w1')).toBe(phase === 'Working' ? 2 : 1)
+    })
+  }
+
+  scenario('before any node was taken: it goes at once', { nodes: 3 }, async ({ cluster, update, person }) => {
+    await person.setsPolicy({ paused: true })
+    const waiting = await update.script('true').is('InProgress', 'PolicyPaused')
+    await waiting.isDeleted()
+    await waiting.isGone()
+    expect(cluster.allRuns).toEqual({ cp1: 0, w1: 0, w2: 0 })
+  })
+})
+
+describe('a Node deleted half-way', () => {
+  const moments: readonly { readonly when: NodePhase | 'waiting'; readonly node: string }[] = [
+    { when: 'Draining', node: 'w1' },
+    { when: 'Working', node: 'w1' },
+    { when: 'waiting', node: 'w3' },
+  ]
+  for (const { when, node } of moments) {
+    scenario(`${when}: the update ends without it`, { nodes: 4 }, async ({ cluster, update, person }) => {
+      await person.deploys({ name: 'web', replicas: 6 })
+      await cluster.pass(10_000)
+      const running = await update.script('true').hasDone(1)
+      await cluster.nodeIs('w1', when === 'waiting' ? 'Working' : when)
+      cluster.machine(node).losePower()
+      await person.deletesNode(node)
+      await running.succeeds()
+      expect(running.status.summary).toMatchObject({ total: 3, done: 3 })
+      expect(cluster.state(node)).toBeUndefined()
+      expect(cluster.ledger.grants).toEqual([])
+    })
+  }
+
+  for (const when of ['Draining', 'Working'] as const) {
+    scenario(
+      `${when}, and made again under the same name: the old order never runs there`,
+      { nodes: 4 },
+      async (story) => {
+        const { cluster, update, person } = story
+        await person.deploys({ name: 'web', replicas: 6 })
+        await cluster.pass(10_000)
+        const running = await update.script('true').hasDone(1)
+        await cluster.nodeIs('w1', when)
+        const { uid } = cluster.node('w1')?.metadata ?? {}
+        cluster.machine('w1').losePower()
+        await person.deletesNode('w1')
+        await cluster.pass(2_000)
+        const before = cluster.runs('w1')
+        cluster.machine('w1').powerOn()
+        await cluster.until('w1 is back', () => cluster.node('w1') !== undefined)
+        await running.succeeds()
+        await cluster.pass(600_000)
+        const state = cluster.state('w1')
+        expect(cluster.node('w1')?.metadata.uid).not.toBe(uid)
+        expect(state?.metadata.ownerReferences?.[0]?.uid).toBe(cluster.node('w1')?.metadata.uid)
+        expect(state?.status?.rollout).toBeUndefined()
+        expect(state?.spec.order).toBeUndefined()
+        expect(cluster.runs('w1')).toBe(before)
+        expect(cluster.isCordoned('w1')).toBe(false)
+        expect(cluster.ledger.grants).toEqual([])
+        await update.script('true', { name: 'next' }).succeeds()
+        expect(cluster.runs('w1')).toBe(before + 1)
+      },
+    )
+  }
+})

@@ -1,0 +1,105 @@
+import { describe, expect } from 'vitest'
+import { scenario } from './story.ts'
+import { scriptOf } from './story-update.ts'
+
+describe('a script that fails', () => {
+  scenario(
+    'its node stays cordoned with the last lines as reason, and no other starts',
+    { nodes: 4 },
+    async (story) => {
+      const { cluster, update } = story
+      cluster.failing.add('w1')
+      const failed = await update.script('true').fails()
+      const { reason } = await cluster.nodeIs('w1', 'Failed', 'StepFailed')
+      expect(reason?.message).toMatch(/exit code 1; its last lines: .*exit 1/)
+      await cluster.pass(600_000)
+      expect(cluster.taken).toEqual(['w1'])
+      expect(cluster.ledger.grants.map(({ node }) => node)).toEqual(['w1'])
+      expect(cluster.allRuns).toEqual({ cp1: 1, w1: 1, w2: 0, w3: 0 })
+      expect(failed.condition('Failed')).toMatchObject({ status: 'True', reason: 'NodesFailed' })
+      expect(failed.status.summary).toMatchObject({ done: 1, failed: 1, waiting: 2 })
+      expect(failed.status.nodes?.[0]).toMatchObject({ name: 'w1', phase: 'Failed', reason: { code: 'StepFailed' } })
+    },
+  )
+
+  scenario('deleting the update puts the node back', { nodes: 3 }, async ({ cluster, update }) => {
+    cluster.failing.add('w1')
+    const failed = await update.script('true').fails()
+    await failed.isDeleted()
+    await failed.isGone()
+    expect(cluster.isCordoned('w1')).toBe(false)
+    expect(cluster.ledger.grants).toEqual([])
+    expect(cluster.state('w1')?.status?.rollout).toBeUndefined()
+  })
+
+  scenario('naming another script releases the node and runs that one everywhere', { nodes: 3 }, async (story) => {
+    const { cluster, update } = story
+    cluster.failing.add('w1')
+    const failed = await update.script('false').fails()
+    const first = failed.status.operationID
+    cluster.failing.clear()
+    await update.keepScript('true')
+    await failed.isEdited({ script: scriptOf('true') })
+    await failed.succeeds()
+    expect(failed.status.operationID).not.toBe(first)
+    expect(failed.status.history).toMatchObject([{ operationID: first, phase: 'Failed' }])
+    expect(cluster.allRuns).toEqual({ cp1: 2, w1: 2, w2: 1 })
+    expect(cluster.taken).toEqual([])
+  })
+
+  scenario('as many as are tolerated do not stop the others', { nodes: 4 }, async ({ cluster, update }) => {
+    cluster.failing.add('w1')
+    const failed = await update.script('true', { strategy: { maxFailures: 1 } }).fails()
+    expect(failed.status.summary).toMatchObject({ done: 3, failed: 1, waiting: 0 })
+    expect(cluster.taken).toEqual(['w1'])
+  })
+})
+
+describe('a journal that is damaged', () => {
+  const folder = '/var/lib/slipway/orders'
+
+  scenario('asks for a person with the path, others wait; repaired, it goes on', { nodes: 4 }, async (story) => {
+    const { cluster, update } = story
+    const running = update.script('true')
+    await cluster.nodeIs('w1', 'Working')
+    const machine = cluster.machine('w1')
+    const [order = ''] = await machine.disk.names(folder)
+    const path = `${folder}/${order}/order.json`
+    const whole = (await machine.disk.read(path)) ?? ''
+    await machine.disk.write(path, `${whole.slice(0, 40)}\u0000garbage`, 0o600)
+    machine.agent?.crash()
+    const { reason } = await cluster.nodeIs('w1', 'RequiresAttention', 'JournalCorrupt')
+    expect(reason?.message).toContain(path)
+    await running.is('RequiresAttention')
+    await cluster.pass(600_000)
+    expect(cluster.allRuns).toMatchObject({ w2: 0, w3: 0 })
+    expect(cluster.taken).toEqual(['w1'])
+    await machine.disk.write(path, whole, 0o600)
+    await running.succeeds()
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 1, w2: 1, w3: 1 })
+  })
+
+  scenario(
+    'the update deleted, its node is put back; the folder removed, the next goes on',
+    { nodes: 3 },
+    async (story) => {
+      const { cluster, update } = story
+      const running = update.script('true')
+      await cluster.nodeIs('w1', 'Working')
+      const machine = cluster.machine('w1')
+      const [order = ''] = await machine.disk.names(folder)
+      await machine.disk.write(`${folder}/${order}/order.json`, 'garbage', 0o600)
+      machine.agent?.crash()
+      await running.is('RequiresAttention')
+      await running.isDeleted()
+      await running.isGone()
+      expect(cluster.taken).toEqual([])
+      expect(cluster.ledger.grants).toEqual([])
+      const next = update.script('true', { name: 'next' })
+      await cluster.nodeIs('w1', 'RequiresAttention', 'JournalCorrupt')
+      await machine.disk.removeFolder(`${folder}/${order}`)
+      await next.succeeds()
+      expect(cluster.allRuns).toEqual({ cp1: 2, w1: 2, w2: 1 })
+    },
+  )
+})

@@ -1,0 +1,76 @@
+import { describe, expect } from 'vitest'
+import { scenario } from './story.ts'
+
+describe('two updates at once', () => {
+  scenario('each does each node once, and neither comes back to life', { nodes: 5 }, async ({ cluster, update }) => {
+    const first = await update.script('one', { name: 'first', strategy: { maxUnavailable: 2 } }).hasDone(1)
+    const second = await update.script('two', { name: 'second', strategy: { maxUnavailable: 2 } }).starts()
+    await first.succeeds()
+    await second.succeeds()
+    const twice = { cp1: 2, w1: 2, w2: 2, w3: 2, w4: 2 }
+    expect(cluster.allRuns).toEqual(twice)
+    const ids = [first.status.operationID, second.status.operationID]
+    await cluster.pass(600_000)
+    for (const operator of cluster.sim.programs()) operator.crash()
+    await cluster.pass(600_000)
+    expect(cluster.allRuns).toEqual(twice)
+    expect([first.status.operationID, second.status.operationID]).toEqual(ids)
+    expect([first.status.phase, second.status.phase]).toEqual(['Succeeded', 'Succeeded'])
+    expect(first.status.summary).toMatchObject({ total: 5, done: 5 })
+  })
+
+  scenario('share some nodes: only those are done twice', { nodes: 5 }, async ({ cluster, update, person }) => {
+    for (const node of ['w1', 'w2', 'w3']) await person.labels(node, { first: '' })
+    for (const node of ['w2', 'w3', 'w4']) await person.labels(node, { second: '' })
+    const pool = (key: string) => ({ matchExpressions: [{ key, operator: 'Exists' as const }] })
+    const first = update.script('one', { name: 'first', nodeSelector: pool('first') })
+    const second = update.script('two', { name: 'second', nodeSelector: pool('second') })
+    await first.succeeds()
+    await second.succeeds()
+    expect(cluster.allRuns).toEqual({ cp1: 0, w1: 1, w2: 2, w3: 2, w4: 1 })
+  })
+
+  scenario('one that fails holds its node; the other waits for it and says so', { nodes: 3 }, async (story) => {
+    const { cluster, update } = story
+    cluster.failing.add('w1')
+    const first = await update.script('one', { name: 'first' }).fails()
+    cluster.failing.clear()
+    const second = await update.script('two', { name: 'second' }).is('InProgress', 'NodeHeldElsewhere')
+    expect(second.condition('Blocked')?.message).toContain('w1')
+    await first.isDeleted()
+    await first.isGone()
+    await second.succeeds()
+    expect(cluster.allRuns).toEqual({ cp1: 2, w1: 2, w2: 1 })
+  })
+})
+
+describe('an update that is edited', () => {
+  scenario('after its end starts a new operation and keeps the history', { nodes: 3 }, async ({ cluster, update }) => {
+    const done = await update.script('true').succeeds()
+    const first = done.status.operationID
+    await done.isEdited({ nodeTimeout: '10m' })
+    await done.succeeds()
+    expect(done.status.operationID).not.toBe(first)
+    expect(done.status.history).toMatchObject([{ generation: 1, operationID: first, phase: 'Succeeded' }])
+    expect(cluster.allRuns).toEqual({ cp1: 2, w1: 2, w2: 2 })
+  })
+
+  scenario('in its limits while it runs goes on as the same operation', { nodes: 5 }, async ({ cluster, update }) => {
+    const running = await update.script('true').hasDone(1)
+    const { operationID } = running.status
+    await running.isEdited({ strategy: { maxUnavailable: 3 } })
+    await cluster.until('three nodes are under work', () => cluster.taken.length === 3)
+    await running.succeeds()
+    expect(running.status.operationID).toBe(operationID)
+    expect(running.status.history).toBeUndefined()
+    expect(running.status.observedGeneration).toBe(2)
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 1, w2: 1, w3: 1, w4: 1 })
+  })
+
+  scenario('in its work while it runs is refused', { nodes: 3 }, async ({ update }) => {
+    const running = await update.script('true').starts()
+    await running.is('InProgress')
+    await expect(running.isEdited({ kubernetes: { version: 'v1.36.3' } })).rejects.toThrow(/kubernetes/)
+    await running.succeeds()
+  })
+})
