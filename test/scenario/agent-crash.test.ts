@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { play, type Story, type StoryOptions } from './story.ts'
 
-const options: StoryOptions = { nodes: 2 }
+const options: StoryOptions = { nodes: 2, operators: 1 }
 const victim = 'agent/w1'
 
 async function oneUpdate({ cluster, update }: Story): Promise<void> {
