@@ -3,7 +3,7 @@ import { defineConfig, type Plugin } from 'rolldown'
 
 const undici = fileURLToPath(new URL('node_modules/undici/lib', import.meta.url))
 
-/** What we use of undici. Its index also loads fetch, caches, mocks and WebSockets: 5 MiB of an idle agent. */
+/** What we use of undici. Its index also loads fetch, caches, mocks and WebSockets, which an agent need not keep. */
 const undiciInUse = `
   import Dispatcher from ${JSON.stringify(`${undici}/dispatcher/dispatcher.js`)}
   import request from ${JSON.stringify(`${undici}/api/api-request.js`)}
@@ -19,8 +19,7 @@ const onlyUndiciInUse: Plugin = {
 }
 
 // A folder with nothing to install beside it. Each role is a file of its own, so that an agent keeps no simulator in memory, and
-// minified, because source text stays there: an idle agent is 8 MiB smaller than with all in one file. `node --enable-source-maps`
-// gives the stack traces their own lines back.
+// minified, because source text stays there. `node --enable-source-maps` gives the stack traces their own lines back.
 export default defineConfig({
   input: 'src/main/slipway.ts',
   platform: 'node',
