@@ -82,7 +82,7 @@ export class StoryCluster {
     return Object.fromEntries([...this.sim.machines.keys()].map((name) => [name, this.runs(name)]))
   }
 
-  /** What was told of an object, oldest first: `reason: note`. */
+  /** The reasons of the Events about an object, oldest first. */
   told(kind: string, name: string): readonly string[] {
     return (this.sim.server.peekAll(events) as readonly KubeEvent[])
       .filter(({ regarding }) => regarding.kind === kind && regarding.name === name)
