@@ -60,7 +60,7 @@ export function agentOf(order?: AgentStatus['order']): AgentStatus {
   }
 }
 
-export function orderFor(name: string): Order {
+function orderFor(name: string): Order {
   return {
     id: `${operation}/1`,
     update: 'to-1-36',
