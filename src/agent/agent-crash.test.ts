@@ -9,7 +9,7 @@ import type { Order } from '../api/node-state.ts'
 /** How many disk operations the whole of such an order takes. */
 async function operationsOf(order: Order): Promise<number> {
   const bench = new AgentBench()
-  bench.api.place(order)
+  bench.cluster.place(order)
   bench.start()
   await bench.clock.until(bench.hasEnded('Succeeded'))
   return bench.disk.operations
@@ -30,7 +30,7 @@ describe.each(orders)('an order killed at every disk operation: $name', ({ order
     expect(total).toBeGreaterThan(20)
     for (let cut = 0; cut <= total; cut++) {
       const bench = new AgentBench(cut)
-      bench.api.place(order)
+      bench.cluster.place(order)
       await bench.startAndDieAfter(cut, bench.hasEnded('Succeeded'))
       bench.restart()
       await bench.clock.until(bench.hasEnded('Succeeded'))
@@ -47,12 +47,12 @@ describe.each(orders)('an order killed at every disk operation: $name', ({ order
     for (let cut = 0; cut <= total; cut++) {
       for (let seed = 0; seed < 5; seed++) {
         const bench = new AgentBench(cut * 100 + seed)
-        bench.api.place(order)
+        bench.cluster.place(order)
         await bench.startAndDieAfter(cut, bench.hasEnded('Succeeded'))
         const done = durableSteps(bench)
         const before = bench.host.executions.length
         bench.host.losePower(() => bench.chance())
-        bench.clock.sleepThrough(30_000)
+        bench.clock.loseTimers(30_000)
         bench.restart()
         await bench.clock.until(bench.hasEnded('Succeeded'))
         const again = bench.host.executions.slice(before).map(({ step }) => step)
@@ -71,14 +71,14 @@ it('survives any sequence of deaths and power losses', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fault, { maxLength: 6 }), fc.nat(), async (faults, seed) => {
       const bench = new AgentBench(seed)
-      bench.api.place(kubernetesOrder({ role: 'ControlPlane' }))
+      bench.cluster.place(kubernetesOrder({ role: 'ControlPlane' }))
       let reboots = 0
       for (const { after, power } of faults) {
         await bench.startAndDieAfter(after, bench.hasEnded('Succeeded'))
         if (!power) continue
         reboots += 1
         bench.host.losePower(() => bench.chance())
-        bench.clock.sleepThrough(1_000)
+        bench.clock.loseTimers(1_000)
       }
       bench.restart()
       await bench.clock.until(bench.hasEnded('Succeeded'))
@@ -91,12 +91,12 @@ it('survives any sequence of deaths and power losses', async () => {
 
 it('a step cut off by a reboot is not run again when the order was withdrawn meanwhile', async () => {
   const bench = new AgentBench()
-  bench.api.place(scriptOrder())
+  bench.cluster.place(scriptOrder())
   bench.start()
   await bench.clock.until(() => bench.host.executions.length === 1)
   bench.kill()
   bench.host.losePower(() => 0)
-  bench.api.place(scriptOrder({ desired: 'Withdraw' }))
+  bench.cluster.place(scriptOrder({ desired: 'Withdraw' }))
   bench.restart()
   await bench.clock.until(bench.hasEnded('Withdrawn'))
   expect(bench.host.executions).toHaveLength(1)

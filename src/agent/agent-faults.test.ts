@@ -4,45 +4,45 @@ import { idleAgent, kubernetesOrder, script, scriptOrder } from '../../test/agen
 describe('with the API away', () => {
   it('waits before a disruptive step, and goes on when the API is back', async () => {
     const bench = await idleAgent()
-    bench.api.place(kubernetesOrder())
+    bench.cluster.place(kubernetesOrder())
     await bench.clock.until(() => bench.host.executions.length === 1)
-    bench.api.goAway('Unreachable')
-    await bench.clock.pass(600_000)
+    bench.cluster.goAway()
+    await bench.clock.advance(600_000)
     expect(bench.host.executions).toHaveLength(1)
     expect(bench.lines.some((line) => line.includes('waiting for the API before a step starts'))).toBe(true)
-    bench.api.away = undefined
+    bench.cluster.comeBack()
     await bench.clock.until(bench.hasEnded('Succeeded'))
     expect(bench.host.executions).toHaveLength(2)
   })
 
   it('goes on where the order allows it, and publishes the end when the API is back', async () => {
     const bench = await idleAgent()
-    bench.api.place(kubernetesOrder({ role: 'ControlPlane', offline: 'Allowed' }))
+    bench.cluster.place(kubernetesOrder({ role: 'ControlPlane', offline: 'Allowed' }))
     await bench.clock.until(() => bench.host.executions.length === 1)
-    bench.api.goAway('Unreachable')
+    bench.cluster.goAway()
     await bench.clock.until(() => bench.disk.files.has('/var/lib/slipway/orders/op-1/completed'))
     expect(bench.order?.state).toBe('Running')
-    bench.api.away = undefined
+    bench.cluster.comeBack()
     await bench.clock.until(bench.hasEnded('Succeeded'))
   })
 
   it('fails the order when its time is over before it may go on', async () => {
     const bench = await idleAgent()
-    bench.api.place(kubernetesOrder({ timeout: '5m' }))
+    bench.cluster.place(kubernetesOrder({ timeout: '5m' }))
     await bench.clock.until(() => bench.host.executions.length === 1)
-    bench.api.goAway('Unreachable')
-    await bench.clock.pass(400_000)
-    bench.api.away = undefined
+    bench.cluster.goAway()
+    await bench.clock.advance(400_000)
+    bench.cluster.comeBack()
     await bench.clock.until(bench.hasEnded('Failed'))
     expect(bench.order?.reason?.code).toBe('OrderTimedOut')
   })
 
   it('an agent that starts meanwhile finds its step again and finishes what it may', async () => {
     const bench = await idleAgent()
-    bench.api.place(kubernetesOrder({ role: 'ControlPlane', offline: 'Allowed' }))
+    bench.cluster.place(kubernetesOrder({ role: 'ControlPlane', offline: 'Allowed' }))
     await bench.clock.until(() => bench.host.executions.length === 1)
     bench.kill()
-    bench.api.goAway('Unreachable')
+    bench.cluster.goAway()
     bench.restart()
     await bench.clock.until(() => bench.disk.files.has('/var/lib/slipway/orders/op-1/completed'))
     expect(bench.host.executions.map(({ step }) => step)).toEqual([
@@ -54,44 +54,44 @@ describe('with the API away', () => {
 
   it('a lost answer to a write is looked at before the next write', async () => {
     const bench = await idleAgent()
-    bench.api.loseNextAnswer = true
-    bench.api.place(scriptOrder())
+    bench.cluster.loseNextAnswer = true
+    bench.cluster.place(scriptOrder())
     await bench.clock.until(bench.hasEnded('Succeeded'))
-    await bench.clock.pass(60_000)
-    expect(bench.api.requests.filter((request) => request === 'patch')).toHaveLength(2)
+    await bench.clock.advance(60_000)
+    expect(bench.cluster.requests.filter((request) => request === 'patch nodestates')).toHaveLength(2)
   })
 })
 
 describe('a status that cannot be written', () => {
   it('is not sent again when the API server finds it wrong, but the next one is', async () => {
     const bench = await idleAgent()
-    bench.api.refusing = 'Invalid'
-    bench.api.place(scriptOrder())
-    await bench.clock.pass(3_600_000)
-    expect(bench.api.requests.filter((request) => request === 'patch')).toHaveLength(2)
-    bench.api.refusing = undefined
-    bench.api.place(scriptOrder({ id: 'op-2' }))
+    bench.cluster.refusing = 'Invalid'
+    bench.cluster.place(scriptOrder())
+    await bench.clock.advance(3_600_000)
+    expect(bench.cluster.requests.filter((request) => request === 'patch nodestates')).toHaveLength(2)
+    bench.cluster.refusing = undefined
+    bench.cluster.place(scriptOrder({ id: 'op-2' }))
     await bench.clock.until(() => bench.order?.id === 'op-2' && bench.order.state === 'Succeeded')
   })
 
   it('is sent again after a conflict or a throttle', async () => {
     for (const code of ['Conflict', 'TooManyRequests', 'Forbidden'] as const) {
       const bench = await idleAgent()
-      bench.api.refusing = code
-      bench.api.place(scriptOrder())
-      await bench.clock.pass(60_000)
-      bench.api.refusing = undefined
+      bench.cluster.refusing = code
+      bench.cluster.place(scriptOrder())
+      await bench.clock.advance(60_000)
+      bench.cluster.refusing = undefined
       await bench.clock.until(bench.hasEnded('Succeeded'))
     }
   })
 
   it('is not sent for ever to a server that drops a field of it', async () => {
     const bench = await idleAgent()
-    bench.api.pruned = 'epoch'
-    bench.api.place(scriptOrder())
+    bench.cluster.pruned = 'epoch'
+    bench.cluster.place(scriptOrder())
     await bench.clock.until(bench.hasEnded('Succeeded'))
-    await bench.clock.pass(3_600_000)
-    expect(bench.api.requests.filter((request) => request === 'patch')).toHaveLength(2)
+    await bench.clock.advance(3_600_000)
+    expect(bench.cluster.requests.filter((request) => request === 'patch nodestates')).toHaveLength(2)
     expect(bench.lines.filter((line) => line.includes('did not keep all'))).not.toEqual([])
   })
 })
@@ -105,39 +105,39 @@ describe('a disk that fails', () => {
     { file: 'agent.json', text: '', says: 'is damaged or half-written' },
   ])('a damaged journal is reported with its path and never guessed at: $file, $says', async ({ file, text, says }) => {
     const bench = await idleAgent()
-    bench.api.place(scriptOrder())
+    bench.cluster.place(scriptOrder())
     await bench.clock.until(() => bench.host.executions.length === 1)
     bench.kill()
     bench.disk.putResult(`/var/lib/slipway/${file}`, text)
     bench.restart()
     await bench.clock.until(bench.hasEnded('RequiresAttention'))
-    await bench.clock.pass(3_600_000)
+    await bench.clock.advance(3_600_000)
     expect(bench.order?.state).toBe('RequiresAttention')
     expect(bench.order?.reason?.code).toBe('JournalCorrupt')
     expect(bench.order?.reason?.message).toContain(`/var/lib/slipway/${file}`)
     expect(bench.order?.reason?.message).toContain(says)
     expect(bench.host.executions).toHaveLength(1)
-    expect(bench.api.patches.length).toBeLessThan(4)
+    expect(bench.cluster.api.patches.length).toBeLessThan(4)
   })
 
   it('damaged content is never run', async () => {
     const bench = await idleAgent()
-    bench.api.place(scriptOrder())
+    bench.cluster.place(scriptOrder())
     await bench.clock.until(() => bench.host.executions.length === 1)
     bench.kill()
     bench.host.losePower(() => 0)
     bench.disk.putResult('/var/lib/slipway/orders/op-1/content', `${script}rm -rf /`)
     bench.restart()
     await bench.clock.until(bench.hasEnded('RequiresAttention'))
-    const writes = bench.api.patches.length
-    await bench.clock.pass(20 * 60_000)
+    const writes = bench.cluster.api.patches.length
+    await bench.clock.advance(20 * 60_000)
     expect(bench.host.executions).toHaveLength(1)
-    expect(bench.api.patches).toHaveLength(writes)
+    expect(bench.cluster.api.patches).toHaveLength(writes)
   })
 
   it('a repaired journal is gone on with', async () => {
     const bench = await idleAgent()
-    bench.api.place(scriptOrder())
+    bench.cluster.place(scriptOrder())
     await bench.clock.until(() => bench.host.executions.length === 1)
     bench.kill()
     const path = '/var/lib/slipway/orders/op-1/order.json'
@@ -153,7 +153,7 @@ describe('a disk that fails', () => {
   it('a full disk starts nothing and is tried again', async () => {
     const bench = await idleAgent()
     bench.disk.failing = 'DiskFull'
-    bench.api.place(scriptOrder())
+    bench.cluster.place(scriptOrder())
     await bench.clock.until(bench.hasEnded('RequiresAttention'))
     expect(bench.order?.reason?.code).toBe('JournalUnwritable')
     expect(bench.host.executions).toEqual([])
@@ -167,7 +167,7 @@ describe('a disk that fails', () => {
     bench.host.onHold = () => {
       bench.disk.failing = 'DiskFull'
     }
-    bench.api.place(scriptOrder())
+    bench.cluster.place(scriptOrder())
     await bench.clock.until(bench.hasEnded('RequiresAttention'))
     expect(bench.host.ended_).toEqual(['script'])
     expect(bench.host.executions).toEqual([])
@@ -179,10 +179,10 @@ describe('a disk that fails', () => {
 
   it('a disk that is full just when a step ends does not run it again', async () => {
     const bench = await idleAgent()
-    bench.api.place(kubernetesOrder())
+    bench.cluster.place(kubernetesOrder())
     await bench.clock.until(() => bench.host.executions.length === 1)
     bench.disk.failing = 'DiskFull'
-    await bench.clock.pass(120_000)
+    await bench.clock.advance(120_000)
     expect(bench.host.executions).toHaveLength(1)
     bench.disk.failing = undefined
     await bench.clock.until(bench.hasEnded('Succeeded'))
@@ -193,7 +193,7 @@ describe('a disk that fails', () => {
 it('order ids of any shape get a folder of their own', async () => {
   const bench = await idleAgent()
   for (const id of ['../../etc', 'a/b', 'a_b', `x${'y'.repeat(300)}`, '.', 'order.tmp']) {
-    bench.api.place(scriptOrder({ id }))
+    bench.cluster.place(scriptOrder({ id }))
     await bench.clock.until(() => bench.order?.id === id && bench.order.state === 'Succeeded')
   }
   expect(bench.host.executions).toHaveLength(6)

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { cliFixture } from '../../test/cli/cli-fixture.ts'
+import { FakeKubeApi } from '../../test/fakes/fake-kube-api.ts'
+import { directUpdates } from '../api/direct-update.ts'
 import { KubeError } from '../api/kube-error.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
-import { cliFixture } from './testing/fixture.ts'
-import { ListedApi } from './testing/listed-api.ts'
 
 const forbidden = (message: string) => new KubeError('Forbidden', message, { status: 403 })
 
@@ -58,7 +59,7 @@ describe('failures', () => {
       error: 'the API server refused: etcd leader changed',
     },
   ])('$name', async ({ failure, code, error }) => {
-    const api = new ListedApi()
+    const api = new FakeKubeApi()
     api.failure = failure
     const cli = cliFixture(api)
     expect(await cli.run('status')).toBe(code)
@@ -71,8 +72,11 @@ describe('failures', () => {
   it.each([['status'], ['status', 'x'], ['nodes'], ['why', 'w1']])(
     'CRDs that are not installed: %s %s',
     async (...argv) => {
-      const api = new ListedApi()
-      for (const kind of ['DirectUpdate', 'NodeState', 'MaintenancePolicy']) api.missingKinds.add(kind)
+      const api = new FakeKubeApi()
+      api.before = (_verb, { apiVersion }) => {
+        if (apiVersion === directUpdates.apiVersion)
+          throw new KubeError('NotFound', '404 page not found', { status: 404 })
+      }
       const cli = cliFixture(api)
       expect(await cli.run(...argv)).toBe(4)
       expect(cli.err.text).toMatch(
@@ -88,17 +92,17 @@ describe('failures', () => {
           nextStep: 'choose one with --context',
         }),
       )
-    const cli = cliFixture(new ListedApi(), { connect })
+    const cli = cliFixture(new FakeKubeApi(), { connect })
     expect(await cli.run('nodes')).toBe(4)
     expect(cli.err.text).toBe('error: ~/.kube/config: no context named x\nnext: choose one with --context\n')
   })
 
   it('shows where it came from only with --debug', async () => {
     const connect = () => Promise.reject(new TypeError('cannot read x of undefined'))
-    const plain = cliFixture(new ListedApi(), { connect })
+    const plain = cliFixture(new FakeKubeApi(), { connect })
     expect(await plain.run('nodes')).toBe(1)
     expect(plain.err.text).not.toContain('exit-code.test')
-    const debug = cliFixture(new ListedApi(), { connect })
+    const debug = cliFixture(new FakeKubeApi(), { connect })
     await debug.run('nodes', '--debug')
     expect(debug.err.text).toContain('exit-code.test')
   })
@@ -117,7 +121,7 @@ describe('wrong usage', () => {
     { argv: ['simulate', '--seeds', '9..1'], says: 'It must be one seed or a range such as 1..1000.' },
     { argv: ['install'], says: 'error: install needs --print' },
   ])('$argv', async ({ argv, says }) => {
-    const cli = cliFixture(new ListedApi())
+    const cli = cliFixture(new FakeKubeApi())
     expect(await cli.run(...argv)).toBe(2)
     expect(cli.err.text).toContain(says)
     expect(cli.out.text).toBe('')
@@ -128,13 +132,13 @@ describe('wrong usage', () => {
     ...['demo', 'update', 'status', 'nodes', 'why', 'install', 'simulate', 'operator', 'agent'].map((name) => [[name]]),
     [['sim', 'agents']],
   ])('%s --help has examples and ends well', async (path) => {
-    const cli = cliFixture(new ListedApi())
+    const cli = cliFixture(new FakeKubeApi())
     expect(await cli.run(...path, '--help')).toBe(0)
     expect(cli.out.text).toContain(`\nExamples:\n  slipway ${path.join(' ')}`)
   })
 
   it('tells its version', async () => {
-    const cli = cliFixture(new ListedApi())
+    const cli = cliFixture(new FakeKubeApi())
     expect(await cli.run('--version')).toBe(0)
     expect(cli.out.text).toBe('0.1.0\n')
   })

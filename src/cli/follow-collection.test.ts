@@ -1,17 +1,17 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
+import { node } from '../../test/cli/cli-fixture.ts'
+import { FakeKubeApi } from '../../test/fakes/fake-kube-api.ts'
+import { ManualClock } from '../../test/fakes/manual-clock.ts'
 import { nodes } from '../api/kube.ts'
 import { KubeError } from '../api/kube-error.ts'
 import { followCollection, pause } from './follow-collection.ts'
-import { node } from './testing/fixture.ts'
-import { ListedApi } from './testing/listed-api.ts'
-import { ManualClock } from './testing/manual-clock.ts'
 
 const start = '2026-11-15T12:05:00Z'
 
 describe('a followed collection', () => {
   it('keeps step with additions, changes and removals, and lists again after an expired watch', async () => {
-    const api = new ListedApi().put(nodes, node('a'))
+    const api = new FakeKubeApi().put(nodes, node('a'))
     const clock = new ManualClock(start)
     const stop = new AbortController()
     const seen: string[] = []
@@ -25,7 +25,7 @@ describe('a followed collection', () => {
     )
     await clock.advance(0)
     api.put(nodes, node('b'))
-    api.drop(nodes, node('a'))
+    api.remove(nodes, { name: 'a' })
     api.breakWatches(new KubeError('Expired', 'too old'))
     await clock.advance(0)
     expect(seen).toEqual(['a', 'a b', 'b', 'b'])
@@ -35,7 +35,7 @@ describe('a followed collection', () => {
   })
 
   it('throws what trying again cannot mend', async () => {
-    const api = new ListedApi()
+    const api = new FakeKubeApi()
     api.failure = new KubeError('Forbidden', 'no')
     const untold = { onChange: () => undefined, onTrouble: () => undefined }
     const following = { ...{ api, clock: new ManualClock(start), type: nodes, selection: {} }, ...untold }
@@ -55,6 +55,6 @@ describe('pause', () => {
     stop.abort()
     await second
     await pause(clock, 100, stop.signal)
-    expect(clock.waiting).toBe(0)
+    expect(clock.pendingTimers).toBe(0)
   })
 })

@@ -114,7 +114,7 @@ export async function readSnapshot(
   return { now: clock.now(), update, nodes: selected.items, nodeStates: states.items, policy }
 }
 
-export function nodeSelection(update: Pick<DirectUpdate, 'spec'>): Selection {
+function nodeSelection(update: Pick<DirectUpdate, 'spec'>): Selection {
   const labelSelector = selectorText(update.spec.nodeSelector)
   return labelSelector === '' ? {} : { labelSelector }
 }

@@ -33,7 +33,7 @@ export async function runCli(argv: readonly string[], deps: CliDependencies): Pr
 }
 
 /** `finish` is told the exit code of the command that ran. */
-export function makeProgram(deps: CliDependencies, finish: (exitCode: number) => void = () => undefined): Command {
+function makeProgram(deps: CliDependencies, finish: (exitCode: number) => void = () => undefined): Command {
   const program = new Command('slipway')
   const run: RunAction =
     (action) =>

@@ -4,7 +4,7 @@ import type { DirectUpdate, UpdateCondition } from '../api/direct-update.ts'
 import { exitCode } from './exit-code.ts'
 
 /** False while the operator has not yet looked at the present spec: then its status speaks of an earlier one. */
-export function isObserved({ metadata, status }: DirectUpdate): boolean {
+function isObserved({ metadata, status }: DirectUpdate): boolean {
   return status?.observedGeneration === undefined || metadata.generation === undefined
     ? status !== undefined
     : status.observedGeneration >= metadata.generation

@@ -3,7 +3,7 @@ import { FakeKubeApi } from '../../test/fakes/fake-kube-api.ts'
 import { fixedRandom } from '../../test/fakes/fixed-random.ts'
 import { ManualClock } from '../../test/fakes/manual-clock.ts'
 import { RecordingLog } from '../../test/fakes/recording-log.ts'
-import type { KubeEvent } from '../api/kube.ts'
+import { events } from '../api/kube.ts'
 import { KubeError } from '../api/kube-error.ts'
 import { EventRecorder } from './event-recorder.ts'
 
@@ -30,7 +30,7 @@ function start() {
     await running
     expect(clock.pendingTimers).toBe(0)
   }
-  const sent = () => [...api.objects.values()] as KubeEvent[]
+  const sent = () => api.stored(events)
   return { api, clock, log, say, end, sent, stop, running }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { FakeKubeApi } from '../../test/fakes/fake-kube-api.ts'
-import { type Node, nodes } from '../api/kube.ts'
+import { type Node, nodes, pods } from '../api/kube.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import { fencedApi } from './fenced-api.ts'
 
@@ -17,7 +17,7 @@ const writes: Readonly<Record<string, (api: KubeApi) => Promise<unknown>>> = {
 describe('fencedApi', () => {
   test.each(Object.entries(writes))('%s passes while current and is never sent afterwards', async (name, write) => {
     const api = new FakeKubeApi()
-    if (name !== 'create') api.put({ metadata: { name: 'n', uid: 'u' } })
+    if (name !== 'create') api.put(name === 'evict' ? pods : nodes, { metadata: { name: 'n', uid: 'u' } })
     let current = true
     const fenced = fencedApi(api, () => current)
     await write(fenced)

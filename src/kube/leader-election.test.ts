@@ -4,12 +4,12 @@ import { FakeKubeApi } from '../../test/fakes/fake-kube-api.ts'
 import { fixedRandom } from '../../test/fakes/fixed-random.ts'
 import { ManualClock } from '../../test/fakes/manual-clock.ts'
 import { RecordingLog } from '../../test/fakes/recording-log.ts'
-import type { Lease } from '../api/kube.ts'
+import { leases } from '../api/kube.ts'
 import { KubeError } from '../api/kube-error.ts'
 import { fencedApi } from './fenced-api.ts'
 import { LeaderElection, type Term } from './leader-election.ts'
 
-const key = 'slipway/operator'
+const lease = { name: 'operator', namespace: 'slipway' }
 const cleanUps: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp()
@@ -42,7 +42,7 @@ function candidate(api: FakeKubeApi, clock: ManualClock, identity: string) {
   return { election, log, terms, stop, running, leads, clock }
 }
 
-const holder = (api: FakeKubeApi) => (api.objects.get(key) as Lease | undefined)?.spec.holderIdentity
+const holder = (api: FakeKubeApi) => api.find(leases, lease)?.spec.holderIdentity
 
 describe('LeaderElection', () => {
   test('one leads, the other stands by without a request', async () => {
@@ -157,12 +157,12 @@ describe('LeaderElection', () => {
   test('a stolen or deleted lease ends the term at once', async () => {
     for (const steal of [
       (api: FakeKubeApi) =>
-        api.put({
-          ...api.objects.get(key),
+        api.put(leases, {
+          ...api.find(leases, lease),
           metadata: { name: 'operator', namespace: 'slipway' },
           spec: { holderIdentity: 'thief' },
         }),
-      (api: FakeKubeApi) => api.remove(key),
+      (api: FakeKubeApi) => api.remove(leases, lease),
     ]) {
       const api = new FakeKubeApi()
       const clock = new ManualClock()
@@ -178,7 +178,7 @@ describe('LeaderElection', () => {
     const api = new FakeKubeApi()
     const clock = new ManualClock('2031-01-01T00:00:00Z')
     const spec = { holderIdentity: 'other', leaseDurationSeconds: 15, renewTime: '2020-01-01T00:00:00.000000Z' }
-    api.put({ metadata: { name: 'operator', namespace: 'slipway' }, spec })
+    api.put(leases, { metadata: lease, spec })
     const a = candidate(api, clock, 'a')
     await clock.advance(14_900)
     expect(a.leads()).toBe(false)

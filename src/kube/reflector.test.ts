@@ -42,22 +42,22 @@ describe('Reflector', () => {
   ])('gets the whole state, then follows it (streaming: $streamingList)', async ({ streamingList, requests }) => {
     const api = new FakeKubeApi()
     api.pageSize = 2
-    for (const name of ['a', 'b', 'c']) api.put({ metadata: { name } })
+    for (const name of ['a', 'b', 'c']) api.put(nodes, { metadata: { name } })
     const { store, reflector } = start({ api, streamingList })
     await reflector.synced(AbortSignal.timeout(1_000))
     expect(names(store)).toEqual(['a', 'b', 'c'])
     await settle()
-    api.put({ metadata: { name: 'd' } })
-    api.remove('a')
+    api.put(nodes, { metadata: { name: 'd' } })
+    api.remove(nodes, { name: 'a' })
     expect(names(store)).toEqual(['b', 'c', 'd'])
     expect(api.requests).toEqual(requests)
   })
 
   test('where a streaming list is not served it lists, and never asks for one again', async () => {
     const api = new FakeKubeApi()
-    api.put({ metadata: { name: 'a' } })
+    api.put(nodes, { metadata: { name: 'a' } })
     const asked: WatchOptions[] = []
-    api.before = (request, options) => {
+    api.before = (request, _type, options) => {
       if (request === 'watch' && options !== undefined) asked.push(options)
       if (options?.initialEvents === true) {
         throw new KubeError('Invalid', 'sendInitialEvents: Forbidden', { status: 422 })
@@ -75,7 +75,7 @@ describe('Reflector', () => {
   test('a broken watch goes on from the last version, a bookmark’s too, without a list', async () => {
     const { api, clock, store } = start({ streamingList: false })
     await settle()
-    api.put({ metadata: { name: 'a' } })
+    api.put(nodes, { metadata: { name: 'a' } })
     api.bookmark('77')
     api.watches[0]?.fail(new KubeError('Unreachable', 'reset'))
     await clock.advance(100)
@@ -86,12 +86,12 @@ describe('Reflector', () => {
 
   test('after Expired it asks for everything again and finds what is gone', async () => {
     const { api, clock, store, changes } = start()
-    api.put({ metadata: { name: 'a' } })
-    api.put({ metadata: { name: 'b' } })
+    api.put(nodes, { metadata: { name: 'a' } })
+    api.put(nodes, { metadata: { name: 'b' } })
     await settle()
     const [watch] = api.watches
     api.watches = []
-    api.remove('a')
+    api.remove(nodes, { name: 'a' })
     watch?.fail(new KubeError('Expired', 'too old', { status: 410 }))
     await clock.advance(100)
     expect(names(store)).toEqual(['b'])
@@ -155,7 +155,7 @@ describe('Reflector', () => {
 
   test('a bookmark from the past means that the server was restored: everything is asked for again', async () => {
     const { api, clock } = start({ streamingList: false })
-    api.put({ metadata: { name: 'a' } })
+    api.put(nodes, { metadata: { name: 'a' } })
     await settle()
     api.bookmark('900')
     api.bookmark('500')
@@ -166,7 +166,7 @@ describe('Reflector', () => {
   test('objects are transformed on arrival, page by page', async () => {
     const api = new FakeKubeApi()
     api.pageSize = 1
-    for (const name of ['a', 'b']) api.put({ metadata: { name }, spec: {}, status: { capacity: { cpu: '1' } } })
+    for (const name of ['a', 'b']) api.put(nodes, { metadata: { name }, spec: {}, status: { capacity: { cpu: '1' } } })
     const order: string[] = []
     api.before = (request) => order.push(request)
     const transform = (node: Node): Node => {
@@ -176,7 +176,7 @@ describe('Reflector', () => {
     const { store } = start({ api, streamingList: false, transform })
     await settle()
     expect(order).toEqual(['list', 'a', 'list', 'b', 'watch'])
-    api.put({ metadata: { name: 'c' }, spec: {}, status: {} })
+    api.put(nodes, { metadata: { name: 'c' }, spec: {}, status: {} })
     expect([...store.values()].some((node) => 'status' in node)).toBe(false)
   })
 

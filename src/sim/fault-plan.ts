@@ -5,7 +5,7 @@ import type { SeededRandom } from './seeded-random.ts'
 import type { NodeSpec } from './sim-machine.ts'
 
 /** On the way to the API server or to the disk, by chance for each request, event or write. */
-export const chanceFaultKinds = [
+const chanceFaultKinds = [
   'crash-before-write',
   'crash-after-write',
   'crash-at-read',

@@ -22,7 +22,7 @@ export function hostOf(process: SimProcess, host: Host, fault?: DiskFault): Host
   }
 }
 
-export function diskOf(process: SimProcess, disk: Disk, fault?: DiskFault): Disk {
+function diskOf(process: SimProcess, disk: Disk, fault?: DiskFault): Disk {
   const change = <R>(operation: keyof Disk, path: string, work: () => Promise<R>): Promise<R> => {
     const hit = process.alive ? fault?.(operation, path) : undefined
     if (hit === 'before') process.crash()

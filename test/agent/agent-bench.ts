@@ -5,10 +5,10 @@ import { sha256 } from '../../src/agent/journal/sealed-file.ts'
 import type { Order } from '../../src/api/node-state.ts'
 import type { KubeApi } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
-import { FakeApi } from './fake-api.ts'
+import { ManualClock } from '../fakes/manual-clock.ts'
 import { FakeHost } from './fake-host.ts'
-import { ManualClock } from './manual-clock.ts'
 import { MemoryDisk } from './memory-disk.ts'
+import { OneNodeCluster } from './one-node-cluster.ts'
 
 export const script = 'echo hello\n'
 
@@ -31,7 +31,7 @@ export const kubernetesOrder = (part: Partial<Order> = {}): Order =>
 /** One node with its agent, which can be killed and started again. */
 export class AgentBench {
   readonly clock = new ManualClock()
-  readonly api = new FakeApi()
+  readonly cluster = new OneNodeCluster()
   readonly host = new FakeHost(new MemoryDisk(), this.clock)
   readonly lines: string[] = []
   #life = new AbortController()
@@ -39,7 +39,7 @@ export class AgentBench {
 
   constructor(seed = 1) {
     this.#seed = seed
-    this.api.scripts.set('hello', script)
+    this.cluster.storeScript(script)
     this.host.behave = (job) => ({
       ms: 1000,
       exitCode: 0,
@@ -53,7 +53,7 @@ export class AgentBench {
   }
 
   get order() {
-    return this.api.agent?.order
+    return this.cluster.agent?.order
   }
 
   get disk(): MemoryDisk {
@@ -65,7 +65,7 @@ export class AgentBench {
     this.#life = life
     const { clock, host } = this
     const options: AgentOptions = {
-      api: mortal(this.api, life.signal),
+      api: mortal(this.cluster.api, life.signal),
       host,
       clock,
       random: { next: () => this.chance(), uuid: () => 'uuid' },
@@ -138,11 +138,11 @@ export class AgentBench {
 /** An agent that has published its facts and waits. */
 export async function idleAgent(seed = 1): Promise<AgentBench> {
   const bench = new AgentBench(seed)
-  bench.api.place(undefined)
+  bench.cluster.place(undefined)
   bench.start()
-  await bench.clock.until(() => bench.api.agent !== undefined)
-  bench.api.requests.length = 0
-  bench.api.patches.length = 0
+  await bench.clock.until(() => bench.cluster.agent !== undefined)
+  bench.cluster.requests.length = 0
+  bench.cluster.api.patches.length = 0
   return bench
 }
 

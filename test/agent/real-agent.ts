@@ -9,19 +9,17 @@ import { SystemRandom } from '../../src/adapters/random/system-random.ts'
 import { runAgent } from '../../src/agent/agent.ts'
 import { scriptDriver } from '../../src/agent/drivers/script.ts'
 import { orderSchema } from '../../src/api/node-state.ts'
-import type { Log } from '../../src/ports/log.ts'
-import { FakeApi } from './fake-api.ts'
+import { silentLog } from '../../src/sim/silent-log.ts'
+import { OneNodeCluster } from './one-node-cluster.ts'
 
 const [stateDir = '', orderText = '', scriptFile = ''] = process.argv.slice(2)
-const silence = () => undefined
-const log: Log = { debug: silence, info: silence, warn: silence, error: silence, with: () => log }
 
-const api = new FakeApi()
-api.scripts.set('hello', await readFile(scriptFile, 'utf8'))
-api.place(orderSchema.parse(JSON.parse(orderText)))
+const cluster = new OneNodeCluster()
+cluster.storeScript(await readFile(scriptFile, 'utf8'))
+cluster.place(orderSchema.parse(JSON.parse(orderText)))
 let told = ''
 setInterval(() => {
-  const order = api.agent?.order
+  const order = cluster.agent?.order
   const text = order ? JSON.stringify({ state: order.state, reason: order.reason?.code }) : ''
   if (text !== told) process.stdout.write(`${text}\n`)
   told = text
@@ -31,11 +29,11 @@ const stop = new AbortController()
 process.once('SIGTERM', () => stop.abort())
 await runAgent(
   {
-    api,
+    api: cluster.api,
     host: new LinuxHost({ disk: new FileDisk() }),
     clock: new SystemClock(),
     random: new SystemRandom(),
-    log,
+    log: silentLog,
     nodeName: 'w1',
     stateDir,
     version: '0.1.0',

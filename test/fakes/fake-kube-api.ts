@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from '../../src/api/kube.ts'
+import { type KubeObject, pods, type ResourceType } from '../../src/api/kube.ts'
 import { KubeError } from '../../src/api/kube-error.ts'
 import type {
   DeleteOptions,
@@ -12,171 +12,272 @@ import type {
   WatchEvent,
   WatchOptions,
 } from '../../src/ports/kube-api.ts'
+import { isJsonObject, mergePatch } from '../../src/sim/server/json.ts'
+import { parseFieldSelector, parseLabelSelector } from '../../src/sim/server/selectors.ts'
 
 export interface OpenWatch {
+  readonly type: ResourceType
   readonly options: WatchOptions
   emit(event: WatchEvent<KubeObject>): void
   end(): void
   fail(error: unknown): void
 }
 
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete' | 'evict'
+
+/** As much of an object as a test cares about; the rest is filled in. */
+interface Sketch {
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string }
+}
+
+interface Change {
+  readonly plural: string
+  readonly version: number
+  readonly event: WatchEvent<KubeObject>
+}
+
 /**
- * Just enough of an API server for one resource type to test the runtime itself: versions, compare-and-swap, watches the
- * test holds in its hand. `before` may throw to make a request fail, `after` to make it fail although it took effect.
+ * As much of an API server as tests of one component need, and watches the test holds in its hand: versions,
+ * compare-and-swap, merge patches, selectors by name and label. What a cluster does by itself is the simulator's.
  */
 export class FakeKubeApi implements KubeApi {
-  readonly objects = new Map<string, KubeObject>()
-  readonly requests: string[] = []
+  readonly requests: Verb[] = []
+  readonly created: KubeObject[] = []
+  /** What the patches that were accepted said, without their preconditions. */
+  readonly patches: unknown[] = []
   watches: OpenWatch[] = []
   pageSize = 500
-  before: (request: string, options?: WatchOptions) => void = () => {}
-  after: (request: string) => void = () => {}
+  /** Set to make every request fail. */
+  failure: KubeError | undefined
+  /** Set to keep the open watches from hearing what is written. */
+  muted = false
+  /** May throw, to make a request fail. */
+  before: (verb: Verb, type: ResourceType, options?: WatchOptions) => void = () => {}
+  /** May throw, to make a request fail although it took effect. */
+  after: (verb: Verb) => void = () => {}
+  /** What the server makes of a patched object, as one that prunes fields it does not know. */
+  admit: (object: KubeObject) => KubeObject = (object) => object
   #version = 0
+  readonly #objects = new Map<string, Map<string, KubeObject>>()
+  readonly #history: Change[] = []
 
   get version(): string {
     return String(this.#version)
   }
 
-  /** Writes an object as somebody else, and shows it to every watch. */
-  put(object: {
-    readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string }
-    readonly [key: string]: unknown
-  }): KubeObject {
-    const key = this.#key(object.metadata)
-    const before = this.objects.get(key)
-    return this.#store(key, { uid: before?.metadata.uid ?? `uid-${this.#version}`, ...object.metadata }, object)
+  stored<T extends KubeObject>(type: ResourceType<T>): readonly T[] {
+    return [...this.#of(type).values()]
   }
 
-  remove(key: string): void {
-    const before = this.objects.get(key)
-    if (before === undefined) throw new Error(`no ${key}`)
-    this.objects.delete(key)
+  find<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef): T | undefined {
+    return this.#of(type).get(keyOf(ref))
+  }
+
+  found<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef): T {
+    const found = this.find(type, ref)
+    if (!found) throw new KubeError('NotFound', `${type.plural} "${ref.name}" not found`, { status: 404 })
+    return found
+  }
+
+  /** Writes objects as somebody else. */
+  put<O extends Sketch>(type: ResourceType, ...objects: readonly O[]): this {
+    for (const object of objects) {
+      const uid = this.find(type, object.metadata)?.metadata.uid ?? `uid-${this.#version}`
+      this.#store(type, { uid, ...object.metadata }, object)
+    }
+    return this
+  }
+
+  remove(type: ResourceType, ref: ObjectRef): void {
+    const known = this.found(type, ref)
+    this.#of(type).delete(keyOf(ref))
     this.#version += 1
-    const object = { ...before, metadata: { ...before.metadata, resourceVersion: this.version } }
-    for (const watch of this.watches) watch.emit({ type: 'DELETED', object })
+    this.#tell(type, {
+      type: 'DELETED',
+      object: { ...known, metadata: { ...known.metadata, resourceVersion: this.version } },
+    })
   }
 
   bookmark(resourceVersion = this.version): void {
     for (const watch of this.watches) watch.emit({ type: 'BOOKMARK', resourceVersion, initialEventsEnd: false })
   }
 
-  async get<T extends KubeObject>(_type: ResourceType<T>, ref: ObjectRef, signal: AbortSignal): Promise<T> {
-    return this.#answer('get', signal, () => this.#found(ref) as T)
+  breakWatches(error: unknown): void {
+    for (const watch of [...this.watches]) watch.fail(error)
+  }
+
+  /** Every request fails from now on, and so does every open watch; ends with `failure = undefined`. */
+  goAway(failure: KubeError): void {
+    this.failure = failure
+    this.breakWatches(failure)
+  }
+
+  async get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, signal: AbortSignal): Promise<T> {
+    return this.#answer('get', type, signal, () => this.found(type, ref))
   }
 
   async list<T extends KubeObject>(
-    _type: ResourceType<T>,
+    type: ResourceType<T>,
     options: Selection & { readonly limit?: number; readonly continueToken?: string },
     signal: AbortSignal,
   ): Promise<ListPage<T>> {
-    return this.#answer('list', signal, () => {
+    return this.#answer('list', type, signal, () => {
       const from = Number(options.continueToken ?? 0)
       const to = from + Math.min(this.pageSize, options.limit ?? 500)
-      const all = [...this.objects.values()]
+      const all = this.stored(type).filter(matcher(options))
       const more = to < all.length ? { continueToken: String(to) } : {}
-      return { items: all.slice(from, to) as T[], resourceVersion: this.version, ...more }
+      return { items: all.slice(from, to), resourceVersion: this.version, ...more }
     })
   }
 
   async watch<T extends KubeObject>(
-    _type: ResourceType<T>,
+    type: ResourceType<T>,
     options: WatchOptions,
     onEvent: (event: WatchEvent<T>) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    this.requests.push('watch')
-    this.before('watch', options)
+    this.#ask('watch', type, options)
+    const matches = matcher(options)
+    const emit = (event: WatchEvent<KubeObject>) => {
+      if (event.type === 'BOOKMARK' || matches(event.object)) onEvent(event as WatchEvent<T>)
+    }
+    let stop = () => {}
     let open: OpenWatch | undefined
     try {
       await new Promise<void>((resolve, reject) => {
-        open = { options, emit: (event) => onEvent(event as WatchEvent<T>), end: resolve, fail: reject }
+        stop = () => reject(signal.reason)
+        signal.addEventListener('abort', stop, { once: true })
+        open = { type, options, emit, end: resolve, fail: reject }
         this.watches.push(open)
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-        if (options.initialEvents === true) {
-          for (const object of this.objects.values()) open.emit({ type: 'ADDED', object })
-          open.emit({ type: 'BOOKMARK', resourceVersion: this.version, initialEventsEnd: true })
-        }
+        this.#tellPast(open)
       })
     } finally {
+      signal.removeEventListener('abort', stop)
       this.watches = this.watches.filter((other) => other !== open)
     }
   }
 
-  async create<T extends KubeObject>(_type: ResourceType<T>, object: Unsaved<T>, signal: AbortSignal): Promise<T> {
-    return this.#answer('create', signal, () => {
+  async create<T extends KubeObject>(type: ResourceType<T>, object: Unsaved<T>, signal: AbortSignal): Promise<T> {
+    return this.#answer('create', type, signal, () => {
       const { name = '', namespace } = object.metadata
-      const key = this.#key({ name, ...(namespace === undefined ? {} : { namespace }) })
-      if (this.objects.has(key)) throw new KubeError('AlreadyExists', key, { status: 409 })
-      return this.#store(key, { ...object.metadata, name, uid: `uid-${this.#version}` }, object) as T
+      const ref = { name, ...(namespace === undefined ? {} : { namespace }) }
+      if (this.find(type, ref)) throw new KubeError('AlreadyExists', `${keyOf(ref)} already exists`, { status: 409 })
+      const filledIn = { uid: `uid-${this.#version}`, generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' }
+      const saved = this.#store(type, { ...filledIn, ...object.metadata, ...ref }, object)
+      this.created.push(saved)
+      return saved
     })
   }
 
-  async replace<T extends KubeObject>(_type: ResourceType<T>, object: T, signal: AbortSignal): Promise<T> {
-    return this.#answer('replace', signal, () => {
-      const known = this.#found(object.metadata)
-      if (known.metadata.resourceVersion !== object.metadata.resourceVersion) {
-        throw new KubeError('Conflict', 'the object has been modified', { status: 409 })
-      }
-      return this.#store(this.#key(object.metadata), object.metadata, object) as T
+  async replace<T extends KubeObject>(type: ResourceType<T>, object: T, signal: AbortSignal): Promise<T> {
+    return this.#answer('replace', type, signal, () => {
+      mustMatch(this.found(type, object.metadata), object.metadata)
+      return this.#store(type, object.metadata, object)
     })
   }
 
   async patch<T extends KubeObject>(
-    _type: ResourceType<T>,
+    type: ResourceType<T>,
     ref: ObjectRef,
     patch: Patch,
     signal: AbortSignal,
   ): Promise<T> {
-    return this.#answer('patch', signal, () => {
-      if (patch.type !== 'merge') throw new Error('only shallow merge patches here')
-      const known = this.#found(ref)
-      return this.#store(this.#key(ref), known.metadata, { ...known, ...patch.body }) as T
+    return this.#answer('patch', type, signal, () => {
+      if (patch.type !== 'merge') throw new Error('only merge patches here')
+      const known = this.found(type, ref)
+      const { metadata, ...body } = patch.body
+      mustMatch(known, isJsonObject(metadata) ? metadata : {})
+      this.patches.push(body)
+      const next = this.admit(mergePatch(known, patch.body) as T)
+      return this.#store(type, next.metadata, next)
     })
   }
 
   async delete<T extends KubeObject>(
-    _type: ResourceType<T>,
+    type: ResourceType<T>,
     ref: ObjectRef,
     _options: DeleteOptions,
     signal: AbortSignal,
   ): Promise<void> {
-    return this.#answer('delete', signal, () => this.remove(this.#key(ref)))
+    return this.#answer('delete', type, signal, () => this.remove(type, ref))
   }
 
   async evict(pod: ObjectRef, _options: EvictOptions, signal: AbortSignal): Promise<void> {
-    return this.#answer('evict', signal, () => this.remove(this.#key(pod)))
+    return this.#answer('evict', pods, signal, () => this.remove(pods, pod))
   }
 
   async serverVersion(): Promise<string> {
     return 'v0.0.0-fake'
   }
 
-  async #answer<T>(request: string, signal: AbortSignal, work: () => T): Promise<T> {
+  #ask(verb: Verb, type: ResourceType, options?: WatchOptions): void {
+    this.requests.push(verb)
+    if (this.failure) throw this.failure
+    this.before(verb, type, options)
+  }
+
+  async #answer<T>(verb: Verb, type: ResourceType, signal: AbortSignal, work: () => T): Promise<T> {
     signal.throwIfAborted()
-    this.requests.push(request)
-    this.before(request)
+    this.#ask(verb, type)
     const answer = work()
-    this.after(request)
+    this.after(verb)
     await Promise.resolve()
     return answer
   }
 
-  #found(ref: ObjectRef): KubeObject {
-    const found = this.objects.get(this.#key(ref))
-    if (found === undefined) throw new KubeError('NotFound', ref.name, { status: 404 })
-    return found
+  #of<T extends KubeObject>(type: ResourceType<T>): Map<string, T> {
+    const objects = this.#objects.get(type.plural) ?? new Map<string, KubeObject>()
+    this.#objects.set(type.plural, objects)
+    return objects as Map<string, T>
   }
 
-  #store(key: string, metadata: object, object: object): KubeObject {
+  #store<T extends KubeObject>(type: ResourceType<T>, metadata: ObjectRef, object: object): T {
     this.#version += 1
-    const type = this.objects.has(key) ? 'MODIFIED' : 'ADDED'
-    const saved = { ...object, metadata: { ...metadata, resourceVersion: this.version } } as KubeObject
-    this.objects.set(key, saved)
-    for (const watch of [...this.watches]) watch.emit({ type, object: saved })
+    const event = this.find(type, metadata) ? 'MODIFIED' : 'ADDED'
+    const saved = { ...object, metadata: { ...metadata, resourceVersion: this.version } } as T
+    this.#of(type).set(keyOf(metadata), saved)
+    this.#tell(type, { type: event, object: saved })
     return saved
   }
 
-  #key(ref: ObjectRef): string {
-    return ref.namespace === undefined ? ref.name : `${ref.namespace}/${ref.name}`
+  #tell({ plural }: ResourceType, event: WatchEvent<KubeObject>): void {
+    this.#history.push({ plural, version: this.#version, event })
+    if (this.muted) return
+    for (const watch of [...this.watches]) if (watch.type.plural === plural) watch.emit(event)
   }
+
+  /** What a new watch has missed: all there is, or what was written since its version. */
+  #tellPast({ type, options, emit }: OpenWatch): void {
+    if (options.initialEvents === true) {
+      for (const object of this.stored(type)) emit({ type: 'ADDED', object })
+      emit({ type: 'BOOKMARK', resourceVersion: this.version, initialEventsEnd: true })
+    } else {
+      const since = Number(options.resourceVersion ?? this.version)
+      for (const { plural, version, event } of [...this.#history]) {
+        if (plural === type.plural && version > since) emit(event)
+      }
+    }
+  }
+}
+
+function keyOf({ name, namespace }: ObjectRef): string {
+  return namespace === undefined ? name : `${namespace}/${name}`
+}
+
+/** The uid and version a write may name have to be those of the object. */
+function mustMatch(known: KubeObject, named: { readonly uid?: unknown; readonly resourceVersion?: unknown }): void {
+  const { uid, resourceVersion } = known.metadata
+  if ((named.uid ?? uid) === uid && (named.resourceVersion ?? resourceVersion) === resourceVersion) return
+  throw new KubeError('Conflict', 'the object has been modified', { status: 409 })
+}
+
+function matcher({ namespace, labelSelector, fieldSelector }: Selection): (object: KubeObject) => boolean {
+  const labels = parseLabelSelector(labelSelector ?? '')
+  const [name, ...others] = parseFieldSelector(fieldSelector ?? '')
+  if (others.length > 0 || (name && name.field !== 'metadata.name'))
+    throw new Error(`${fieldSelector}: only names here`)
+  return ({ metadata }) =>
+    (namespace === undefined || metadata.namespace === namespace) &&
+    (name === undefined || metadata.name === name.value) &&
+    labels(metadata.labels)
 }

@@ -6,7 +6,7 @@ interface Timer {
   readonly callback: () => void
 }
 
-/** Time that passes when the test says so. `freeze` is a stopped process: time passes, its timers do not fire. */
+/** Time that passes when the test says so. */
 export class ManualClock implements Clock {
   #nowMs = 0
   #timers: Timer[] = []
@@ -25,7 +25,8 @@ export class ManualClock implements Clock {
   }
 
   after(delayMs: number, callback: () => void): CancelTimer {
-    const timer = { dueMs: this.#nowMs + delayMs, callback }
+    // Whole milliseconds, as real timers: else a fraction too small to move the clock would be waited for again and again.
+    const timer = { dueMs: this.#nowMs + Math.ceil(delayMs), callback }
     this.#timers.push(timer)
     return () => {
       this.#timers = this.#timers.filter((other) => other !== timer)
@@ -40,23 +41,41 @@ export class ManualClock implements Clock {
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms
     await settle()
-    for (;;) {
-      const next = this.#timers.reduce<Timer | undefined>(
-        (first, timer) => (first === undefined || timer.dueMs < first.dueMs ? timer : first),
-        undefined,
-      )
-      if (next === undefined || next.dueMs > untilMs) break
-      this.#timers = this.#timers.filter((timer) => timer !== next)
-      this.#nowMs = Math.max(this.#nowMs, next.dueMs)
-      next.callback()
-      await settle()
-    }
+    while (this.#fireNext(untilMs)) await settle()
     this.#nowMs = untilMs
     await settle()
   }
 
-  /** The process does not run for that long: nothing fires, not even what was due. */
+  /** Goes from timer to timer until the condition holds. */
+  async until(condition: () => boolean, limitMs = 24 * 3_600_000): Promise<void> {
+    const untilMs = this.#nowMs + limitMs
+    await settle()
+    while (!condition()) {
+      if (!this.#fireNext(untilMs)) throw new Error('nothing more happens, and the condition does not hold')
+      await settle()
+    }
+  }
+
+  /** The process is stopped for that long: nothing fires, not even what was due. */
   freeze(ms: number): void {
     this.#nowMs += ms
+  }
+
+  /** The power is off for that long: the timers of before are lost. */
+  loseTimers(ms: number): void {
+    this.#timers = []
+    this.#nowMs += ms
+  }
+
+  #fireNext(untilMs: number): boolean {
+    const next = this.#timers.reduce<Timer | undefined>(
+      (first, timer) => (first === undefined || timer.dueMs < first.dueMs ? timer : first),
+      undefined,
+    )
+    if (next === undefined || next.dueMs > untilMs) return false
+    this.#timers = this.#timers.filter((timer) => timer !== next)
+    this.#nowMs = Math.max(this.#nowMs, next.dueMs)
+    next.callback()
+    return true
   }
 }

@@ -3,7 +3,7 @@
 import type { Node, ObjectMeta, Pod } from '../../src/api/kube.ts'
 import type { AgentOrder, AgentStatus, NodeState, Order, Rollout } from '../../src/api/node-state.ts'
 
-export const controlPlaneLabel = { 'node-role.kubernetes.io/control-plane': '' }
+const controlPlaneLabel = { 'node-role.kubernetes.io/control-plane': '' }
 
 export function metadata(name: string, part: Partial<ObjectMeta> = {}): ObjectMeta {
   return { name, uid: `uid-${name}`, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', ...part }

@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { KubeConnection } from '../../ports/kube-connection.ts'
 import { RereadCredentials } from './reread-credentials.ts'
 
-export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
+const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 export interface InClusterOptions {
   /** KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. */

@@ -16,7 +16,7 @@ export const clusterSchema = z.looseObject({
   extensions: z.array(z.looseObject({ name: z.string(), extension: z.unknown() })).nullish(),
 })
 
-export const execSchema = z.looseObject({
+const execSchema = z.looseObject({
   apiVersion: z.enum(['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']),
   command: text,
   args: z.array(z.string()).nullish(),

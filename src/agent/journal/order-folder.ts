@@ -22,7 +22,7 @@ export interface StepRecord {
 }
 
 /** The states that are the agent's last word, each with the name of the file that says so. */
-export const endFiles = {
+const endFiles = {
   Succeeded: 'completed',
   Failed: 'failed',
   Withdrawn: 'withdrawn',

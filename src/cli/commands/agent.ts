@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 
-export interface AgentCommandOptions {
+interface AgentCommandOptions {
   readonly nodeName: string
   readonly stateDir: string
   readonly hostRoot: string
@@ -28,7 +28,7 @@ Examples:
     .action(run(runAgentCommand))
 }
 
-export async function runAgentCommand(context: CommandContext, options: AgentCommandOptions): Promise<number> {
+async function runAgentCommand(context: CommandContext, options: AgentCommandOptions): Promise<number> {
   const { kubeconfig, context: kubeContext } = context.options
   const { nodeName, stateDir, hostRoot } = options
   await context.runAgent({ kubeconfig, context: kubeContext, nodeName, stateDir, hostRoot }, context.signal)

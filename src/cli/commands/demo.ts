@@ -9,7 +9,7 @@ import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { spanText } from '../time-text.ts'
 import { positiveNumber, wholeNumber } from '../usage.ts'
 
-export interface DemoCommandOptions {
+interface DemoCommandOptions {
   readonly once?: boolean
   readonly output: Format
   readonly nodes: number
@@ -47,7 +47,7 @@ Examples:
     .action(run(runDemoCommand))
 }
 
-export async function runDemoCommand(context: CommandContext, options: DemoCommandOptions): Promise<number> {
+async function runDemoCommand(context: CommandContext, options: DemoCommandOptions): Promise<number> {
   const { out, signal } = context
   const shown = options.output === 'table' && !options.once
   const sink = progressSink(context, shown ? 'lines' : 'none')

@@ -8,7 +8,7 @@ import { exitCode } from '../exit-code.ts'
 import { manifests } from '../install/manifests.ts'
 import { textOf } from '../usage.ts'
 
-export interface InstallOptions {
+interface InstallOptions {
   readonly print?: boolean
   readonly namespace: string
   readonly image?: string
@@ -37,7 +37,7 @@ Examples:
     .action(run(runInstall))
 }
 
-export async function runInstall(context: CommandContext, options: InstallOptions): Promise<number> {
+async function runInstall(context: CommandContext, options: InstallOptions): Promise<number> {
   if (!options.print) {
     throw new SlipwayError('Usage', 'install needs --print: it writes YAML and changes nothing itself', {
       nextStep: 'run: slipway install --print | kubectl apply -f -',

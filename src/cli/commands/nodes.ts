@@ -11,7 +11,7 @@ import { listAll } from '../read-cluster.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { type Column, tableLines, widthOf, writeLines } from '../table.ts'
 
-export interface NodesOptions {
+interface NodesOptions {
   readonly selector?: string
   readonly output: Format
 }
@@ -34,7 +34,7 @@ Examples:
     .action(run(runNodes))
 }
 
-export async function runNodes(context: CommandContext, options: NodesOptions): Promise<number> {
+async function runNodes(context: CommandContext, options: NodesOptions): Promise<number> {
   const { out, signal } = context
   const selection =
     options.selector === undefined ? {} : { labelSelector: selectorText(parseSelector(options.selector)) }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 
-export interface OperatorCommandOptions {
+interface OperatorCommandOptions {
   readonly namespace: string
   readonly identity?: string
   readonly leaseName: string
@@ -32,7 +32,7 @@ Examples:
     .action(run(runOperatorCommand))
 }
 
-export async function runOperatorCommand(context: CommandContext, options: OperatorCommandOptions): Promise<number> {
+async function runOperatorCommand(context: CommandContext, options: OperatorCommandOptions): Promise<number> {
   const { kubeconfig, context: kubeContext } = context.options
   const { namespace, identity, leaseName, metricsAddress, nodeName, podName } = options
   await context.runOperator(

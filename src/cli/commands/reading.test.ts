@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { cliFixture, node, nodeState, noon, update, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
+import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { directUpdates } from '../../api/direct-update.ts'
 import { nodes, pods } from '../../api/kube.ts'
 import { nodeStates } from '../../api/node-state.ts'
-import { cliFixture, node, nodeState, noon, update, upgradeMidway } from '../testing/fixture.ts'
-import { ListedApi } from '../testing/listed-api.ts'
 
 describe('status', () => {
   it('lists updates with what they wait for', async () => {
@@ -17,7 +17,7 @@ describe('status', () => {
   })
 
   it('says when there are none', async () => {
-    const cli = cliFixture(new ListedApi())
+    const cli = cliFixture(new FakeKubeApi())
     expect(await cli.run('status')).toBe(0)
     expect(cli.out.text).toBe('there are no updates; make one: slipway update --help\n')
   })
@@ -72,7 +72,7 @@ describe('status', () => {
   })
 
   it('keeps what an ended update came to when a later one took its nodes over', async () => {
-    const api = new ListedApi()
+    const api = new FakeKubeApi()
       .put(nodes, node('w1'))
       .put(nodeStates, nodeState('w1', { update: 'later', operationID: 'later/1', phase: 'Working' }))
       .put(
@@ -93,14 +93,14 @@ describe('status', () => {
     { phase: 'RequiresAttention' as const, code: 3 },
     { phase: 'Succeeded' as const, code: 0 },
   ])('exits with $code when it is $phase', async ({ phase, code }) => {
-    const cli = cliFixture(new ListedApi().put(directUpdates, update({ phase })))
+    const cli = cliFixture(new FakeKubeApi().put(directUpdates, update({ phase })))
     expect(await cli.run('status', 'to-1-36')).toBe(code)
   })
 
   it('does not take the status of an earlier spec for the end of this one', async () => {
     const { metadata, ...rest } = update({ phase: 'Failed' })
     const edited = { ...rest, metadata: { ...metadata, generation: 2 } }
-    const cli = cliFixture(new ListedApi().put(directUpdates, edited))
+    const cli = cliFixture(new FakeKubeApi().put(directUpdates, edited))
     expect(await cli.run('status', 'to-1-36')).toBe(0)
   })
 
@@ -112,7 +112,7 @@ describe('status', () => {
   })
 
   it('names an update that is not there', async () => {
-    const cli = cliFixture(new ListedApi())
+    const cli = cliFixture(new FakeKubeApi())
     expect(await cli.run('status', 'nope')).toBe(2)
     expect(cli.err.text).toBe(
       'error: there is no DirectUpdate named nope\nnext: look at what there is: slipway status, slipway nodes\n',
@@ -221,20 +221,20 @@ describe('why', () => {
       { phase: 'Failed', reason: { code: 'StepFailed', message: 'script ended with 7: disk /dev/sdb is gone' } },
       agent && { ...agent, order: { id: 'o/1', state: 'Failed', steps } },
     )
-    const cli = cliFixture(new ListedApi().put(nodes, node('w1', { cordon: 'update' })).put(nodeStates, failed))
+    const cli = cliFixture(new FakeKubeApi().put(nodes, node('w1', { cordon: 'update' })).put(nodeStates, failed))
     await cli.run('why', 'w1')
     expect(cli.out.text).toContain('  w1: script ended with 7: disk /dev/sdb is gone\n')
     expect(cli.out.text).toContain('step script failed; its last lines:\n      disk /dev/sdb is gone\n      exit 7\n')
   })
 
   it('says that nothing waits', async () => {
-    const cli = cliFixture(new ListedApi().put(nodes, node('w9')).put(nodeStates, nodeState('w9')))
+    const cli = cliFixture(new FakeKubeApi().put(nodes, node('w9')).put(nodeStates, nodeState('w9')))
     await cli.run('why', 'w9')
     expect(cli.out.text).toBe('Node w9\n  nothing waits: no update concerns w9, and it is Ready and schedulable\n')
   })
 
   it('says that nothing has this name', async () => {
-    const cli = cliFixture(new ListedApi())
+    const cli = cliFixture(new FakeKubeApi())
     expect(await cli.run('why', 'ghost')).toBe(2)
     expect(cli.err.text).toContain('error: there is no node, update or pod named ghost\n')
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { cliFixture, node, nodeState, operation, update } from '../../../test/cli/cli-fixture.ts'
+import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import type { CliDependencies, RolloutFigures, SimulateResult } from '../dependencies.ts'
-import { cliFixture, node, nodeState, operation, update } from '../testing/fixture.ts'
-import { ListedApi } from '../testing/listed-api.ts'
 
 const figures: RolloutFigures = {
   ...{ phase: 'Succeeded', nodes: 12, violations: [], makespanSeconds: 600, idealSeconds: 590 },
@@ -23,7 +23,7 @@ describe('demo', () => {
   }
 
   it('shows plain lines without a terminal, and how it ended', async () => {
-    const cli = cliFixture(new ListedApi(), { runDemo })
+    const cli = cliFixture(new FakeKubeApi(), { runDemo })
     expect(await cli.run('demo', '--nodes', '3')).toBe(0)
     expect(cli.out.text).toMatchInlineSnapshot(`
       "12:05:00 the operator is killed
@@ -35,7 +35,7 @@ describe('demo', () => {
   })
 
   it('gives only the figures to machines', async () => {
-    const cli = cliFixture(new ListedApi(), { runDemo })
+    const cli = cliFixture(new FakeKubeApi(), { runDemo })
     expect(await cli.run('demo', '--once', '--output', 'json', '--seed', '7')).toBe(0)
     expect(JSON.parse(cli.out.text)).toEqual({ ...figures, seed: 7 })
   })
@@ -47,7 +47,7 @@ describe('demo', () => {
     { tty: true, argv: ['--speed', '2.5'], speed: 2.5 },
   ])('runs at $speed with $argv, terminal: $tty', async ({ tty, argv, speed }) => {
     let asked: number | undefined
-    const cli = cliFixture(new ListedApi(), {
+    const cli = cliFixture(new FakeKubeApi(), {
       runDemo: async (options) => {
         asked = options.speed
         return figures
@@ -62,7 +62,7 @@ describe('demo', () => {
     { argv: [], colours: true },
     { argv: ['--no-color'], colours: false },
   ])('paints a terminal with $argv: $colours', async ({ argv, colours }) => {
-    const cli = cliFixture(new ListedApi(), { runDemo })
+    const cli = cliFixture(new FakeKubeApi(), { runDemo })
     cli.out.isTTY = true
     cli.out.color = true
     await cli.run('demo', ...argv)
@@ -72,7 +72,7 @@ describe('demo', () => {
   it.each([{ phase: 'Failed' }, { violations: [{ seed: 1, rule: '1', message: 'two away, one allowed' }] }])(
     'exits with 1 after %j',
     async (change) => {
-      const cli = cliFixture(new ListedApi(), { runDemo: async () => ({ ...figures, ...change }) })
+      const cli = cliFixture(new FakeKubeApi(), { runDemo: async () => ({ ...figures, ...change }) })
       expect(await cli.run('demo')).toBe(1)
     },
   )
@@ -87,7 +87,7 @@ describe('simulate', () => {
 
   it('passes on what was asked, tells broken rules, exits with 1', async () => {
     let asked: unknown
-    const cli = cliFixture(new ListedApi(), {
+    const cli = cliFixture(new FakeKubeApi(), {
       runSimulate: async (options) => {
         asked = options
         return broken
@@ -101,7 +101,7 @@ describe('simulate', () => {
   })
 
   it('gives the result as JSON', async () => {
-    const cli = cliFixture(new ListedApi(), { runSimulate: async () => ({ runs: 2, violations: [] }) })
+    const cli = cliFixture(new FakeKubeApi(), { runSimulate: async () => ({ runs: 2, violations: [] }) })
     expect(await cli.run('simulate', '--seeds', '1..2', '-o', 'json')).toBe(0)
     expect(JSON.parse(cli.out.text)).toEqual({ runs: 2, violations: [] })
   })
@@ -114,7 +114,7 @@ describe('long-running roles', () => {
       asked.push(options)
     }
     const deps = { runOperator: keep, runAgent: keep, runSimAgents: keep }
-    const run = (...argv: readonly string[]) => cliFixture(new ListedApi(), deps).run(...argv)
+    const run = (...argv: readonly string[]) => cliFixture(new FakeKubeApi(), deps).run(...argv)
     expect(await run('operator', '--kubeconfig', 'k', '--node-name', 'w1')).toBe(0)
     expect(await run('agent', '--node-name', 'w1', '--host-root', '/host')).toBe(0)
     expect(

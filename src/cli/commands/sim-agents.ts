@@ -8,7 +8,7 @@ import { exitCode } from '../exit-code.ts'
 import { parseSelector, selectorText } from '../label-selector.ts'
 import { textOf } from '../usage.ts'
 
-export interface SimAgentsCommandOptions {
+interface SimAgentsCommandOptions {
   readonly selector?: string
   readonly work: string
   readonly state: string
@@ -47,7 +47,7 @@ Examples:
     .action(run(runSimAgentsCommand))
 }
 
-export async function runSimAgentsCommand(context: CommandContext, options: SimAgentsCommandOptions): Promise<number> {
+async function runSimAgentsCommand(context: CommandContext, options: SimAgentsCommandOptions): Promise<number> {
   const { kubeconfig, context: kubeContext } = context.options
   await context.runSimAgents(
     {

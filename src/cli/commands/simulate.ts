@@ -8,7 +8,7 @@ import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { nodeCount, wholeNumber } from '../usage.ts'
 import { figuresText } from './demo.ts'
 
-export interface SimulateCommandOptions {
+interface SimulateCommandOptions {
   readonly nodes?: number
   readonly podsPerNode: number
   readonly faults: SimulateOptions['faults']
@@ -44,7 +44,7 @@ Examples:
     .action(run(runSimulateCommand))
 }
 
-export async function runSimulateCommand(context: CommandContext, options: SimulateCommandOptions): Promise<number> {
+async function runSimulateCommand(context: CommandContext, options: SimulateCommandOptions): Promise<number> {
   const { output, ...simulation } = options
   const result = await context.runSimulate(simulation, counter(context, simulation.seeds), context.signal)
   if (output === 'table') context.out.write(resultText(result))
@@ -76,7 +76,7 @@ function resultText({ runs, violations, faults, rollouts }: SimulateResult): str
   return lines.join('')
 }
 
-export function parseSeeds(text: string): SimulateOptions['seeds'] {
+function parseSeeds(text: string): SimulateOptions['seeds'] {
   const parts = /^(\d{1,10})(?:\.\.(\d{1,10}))?$/.exec(text)
   const first = Number(parts?.[1])
   const last = parts?.[2] === undefined ? first : Number(parts[2])
@@ -84,7 +84,7 @@ export function parseSeeds(text: string): SimulateOptions['seeds'] {
   throw new InvalidArgumentError('It must be one seed or a range such as 1..1000.')
 }
 
-export function parseFaults(text: string): SimulateOptions['faults'] {
+function parseFaults(text: string): SimulateOptions['faults'] {
   if (text === 'none' || text === 'all') return text
   const kinds = text.split(',').map((kind) => kind.trim())
   if (kinds.every((kind) => /^[A-Za-z][-A-Za-z0-9]*$/.test(kind))) return kinds

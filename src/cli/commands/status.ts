@@ -21,7 +21,7 @@ import { isEnded, outcomeCode } from '../update-outcome.ts'
 import { updateReport } from '../update-report.ts'
 import { followToEnd } from './update.ts'
 
-export interface StatusOptions {
+interface StatusOptions {
   readonly watch?: boolean
   readonly output: Format
 }
@@ -49,11 +49,7 @@ With NAME the exit code tells how it stands: 0 done or under way, 1 failed, 3 re
     .action(run(runStatus))
 }
 
-export async function runStatus(
-  context: CommandContext,
-  name: string | undefined,
-  options: StatusOptions,
-): Promise<number> {
+async function runStatus(context: CommandContext, name: string | undefined, options: StatusOptions): Promise<number> {
   const api = await context.api()
   if (options.watch) {
     if (options.output === 'yaml') throw new SlipwayError('Usage', '-w writes a table or JSON lines, not YAML')
@@ -151,7 +147,7 @@ async function showOne(context: CommandContext, name: string, output: Format): P
   return outcomeCode(update)
 }
 
-export function detailLines(view: ProgressView, update: DirectUpdate, width: number): readonly string[] {
+function detailLines(view: ProgressView, update: DirectUpdate, width: number): readonly string[] {
   const members = view.waves.flatMap((wave) => wave.nodes)
   const conditions = update.status?.conditions ?? []
   const facts: readonly (readonly [string, string | undefined])[] = [

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest'
+import { budgetReason, cliFixture, node, nodeState, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
+import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { configMaps, nodes } from '../../api/kube.ts'
 import { KubeError } from '../../api/kube-error.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { contentName } from '../../core/update/operation.ts'
-import { budgetReason, cliFixture, node, nodeState, upgradeMidway } from '../testing/fixture.ts'
-import { ListedApi } from '../testing/listed-api.ts'
 
 const name = 'to-v1-36-3-abcde'
 const script = '#!/bin/sh\ntrue\n'
 const scriptSum = script.length.toString(16).padStart(64, '0')
 const readFile = async () => script
 
-function twoNodes(): ListedApi {
-  return new ListedApi()
+function twoNodes(): FakeKubeApi {
+  return new FakeKubeApi()
     .put(nodes, node('cp1', { controlPlane: true }), node('w1'))
     .put(nodeStates, nodeState('cp1'), nodeState('w1'))
 }
 
-async function createdUpdate(api: ListedApi): Promise<DirectUpdate> {
-  return api.get(directUpdates, { name })
+function createdUpdate(api: FakeKubeApi): DirectUpdate {
+  return api.found(directUpdates, { name })
 }
 
 const counts = { total: 2, done: 0, working: 0, waiting: 2, failed: 0, skipped: 0 }
@@ -96,7 +96,7 @@ describe('update', () => {
     const cli = cliFixture(api)
     const ended = cli.run('update', '--kubernetes', 'v1.36.3')
     await cli.clock.advance(1000)
-    const made = await createdUpdate(api)
+    const made = createdUpdate(api)
     const status = { observedGeneration: 1, operationID: `${name}/1`, startedAt: '2026-11-15T12:05:00Z' }
     api.put(directUpdates, { ...made, status: { ...status, phase: 'InProgress', summary: counts } })
     await cli.clock.advance(1000)
@@ -127,7 +127,7 @@ describe('update', () => {
       12:06:03 update to-v1-36-3-abcde Succeeded: v1.36.3, 2/2 done in 1m3s
       "
     `)
-    expect(cli.clock.waiting).toBe(0)
+    expect(cli.clock.pendingTimers).toBe(0)
   })
 
   it('prints one JSON document at the end, and nothing else', async () => {
@@ -135,7 +135,7 @@ describe('update', () => {
     const cli = cliFixture(api)
     const ended = cli.run('update', '--kubernetes', 'v1.36.3', '--output', 'json')
     await cli.clock.advance(1000)
-    const made = await createdUpdate(api)
+    const made = createdUpdate(api)
     api.put(directUpdates, {
       ...made,
       status: { observedGeneration: 1, phase: 'Failed', summary: { ...counts, failed: 1 } },
@@ -150,7 +150,7 @@ describe('update', () => {
     const cli = cliFixture(api)
     const ended = cli.run('update', '--kubernetes', 'v1.36.3')
     await cli.clock.advance(1000)
-    const made = await createdUpdate(api)
+    const made = createdUpdate(api)
     const planned = {
       ...{ type: 'Planned', status: 'False' as const, reason: 'Downgrade', message: 'w1 runs v1.37.0' },
       lastTransitionTime: '2026-11-15T12:05:01Z',
@@ -167,9 +167,8 @@ describe('update', () => {
     const cli = cliFixture(api)
     const ended = cli.run('update', '--kubernetes', 'v1.36.3')
     await cli.clock.advance(1000)
-    const made = await createdUpdate(api)
-    api.failure = new KubeError('Unreachable', 'connection refused')
-    api.breakWatches(api.failure)
+    const made = createdUpdate(api)
+    api.goAway(new KubeError('Unreachable', 'connection refused'))
     await cli.clock.advance(120_000)
     api.failure = undefined
     api.put(directUpdates, {
@@ -187,11 +186,10 @@ describe('update', () => {
     const cli = cliFixture(api)
     const ended = cli.run('update', '--kubernetes', 'v1.36.3')
     await cli.clock.advance(1000)
-    api.failure = new KubeError('Unreachable', 'connection refused')
-    api.breakWatches(api.failure)
+    api.goAway(new KubeError('Unreachable', 'connection refused'))
     await cli.clock.advance(400_000)
     expect(await ended).toBe(4)
-    expect(cli.clock.waiting).toBe(0)
+    expect(cli.clock.pendingTimers).toBe(0)
   })
 
   it('stops following on Ctrl-C, and says that the update goes on', async () => {
@@ -203,7 +201,7 @@ describe('update', () => {
     cli.controller.abort()
     expect(await ended).toBe(130)
     expect(cli.err.text).toBe(`the update goes on; follow it again: slipway status ${name} -w\n`)
-    expect(cli.clock.waiting).toBe(0)
+    expect(cli.clock.pendingTimers).toBe(0)
   })
 
   it('ends when somebody deletes the update', async () => {
@@ -211,7 +209,7 @@ describe('update', () => {
     const cli = cliFixture(api)
     const ended = cli.run('update', '--kubernetes', 'v1.36.3')
     await cli.clock.advance(1000)
-    api.drop(directUpdates, await createdUpdate(api))
+    api.remove(directUpdates, { name })
     await cli.clock.advance(1000)
     expect(await ended).toBe(3)
     expect(cli.err.text).toContain(`error: DirectUpdate ${name} was deleted before its end\n`)
@@ -271,7 +269,7 @@ describe('status -w', () => {
     await cli.clock.advance(1000)
     api.put(nodeStates, nodeState('w2', { phase: 'Done' }))
     await cli.clock.advance(1000)
-    const made = await api.get(directUpdates, { name: 'to-1-36' })
+    const made = api.found(directUpdates, { name: 'to-1-36' })
     api.put(directUpdates, { ...made, status: { ...made.status, phase: 'RequiresAttention' } })
     await cli.clock.advance(1000)
     expect(await ended).toBe(3)

@@ -24,7 +24,7 @@ import { outcomeCode } from '../update-outcome.ts'
 import { updateReport } from '../update-report.ts'
 import { nodeCount, textOf, wholeNumber } from '../usage.ts'
 
-export interface UpdateOptions extends DraftOptions {
+interface UpdateOptions extends DraftOptions {
   readonly namespace: string
   readonly wait: boolean
   readonly output: Format
@@ -73,7 +73,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused or in need of a person, 4
     .action(run(runUpdate))
 }
 
-export async function runUpdate(context: CommandContext, options: UpdateOptions): Promise<number> {
+async function runUpdate(context: CommandContext, options: UpdateOptions): Promise<number> {
   const { clock, signal, out } = context
   const draft = await draftUpdate(context, options)
   const api = await context.api()

@@ -39,11 +39,7 @@ Examples:
     .action(run(runWhy))
 }
 
-export async function runWhy(
-  context: CommandContext,
-  subject: string,
-  options: { readonly output: Format },
-): Promise<number> {
+async function runWhy(context: CommandContext, subject: string, options: { readonly output: Format }): Promise<number> {
   const { out, clock } = context
   const answers = await answersFor(context, await context.api(), subject)
   if (answers.length === 0) {

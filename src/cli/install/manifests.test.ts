@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { cliFixture } from '../../../test/cli/cli-fixture.ts'
+import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { operatorPodSelector } from '../../operator/cluster/cluster.ts'
-import { cliFixture } from '../testing/fixture.ts'
-import { ListedApi } from '../testing/listed-api.ts'
 import { manifests } from './manifests.ts'
 import * as rights from './rights.ts'
 import { operatorDeployment } from './workloads.ts'
@@ -10,7 +10,7 @@ const settings = { namespace: 'slipway-system', image: 'slipway:1.0.0' }
 
 describe('install --print', () => {
   it('prints the namespace, then the CRDs, then the rest', async () => {
-    const cli = cliFixture(new ListedApi())
+    const cli = cliFixture(new FakeKubeApi())
     expect(await cli.run('install', '--print', '--namespace', 'ops', '--image', 'r.example/s:2')).toBe(0)
     const kinds = cli.out.text.split('\n---\n').map((text) => (text.startsWith('{') ? JSON.parse(text).kind : text))
     expect(kinds).toEqual([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { CapturedTerminal, node, nodeState, operation, update } from '../testing/fixture.ts'
-import { ManualClock } from '../testing/manual-clock.ts'
+import { CapturedTerminal, node, nodeState, operation, update } from '../../../test/cli/cli-fixture.ts'
+import { ManualClock } from '../../../test/fakes/manual-clock.ts'
 import { LiveProgress } from './live.ts'
 
 const start = '2026-11-15T12:05:00Z'
@@ -48,7 +48,7 @@ describe('live progress', () => {
       ]
     `)
     expect(terminal.text.endsWith(`${control}?25h`)).toBe(true)
-    expect(clock.waiting).toBe(0)
+    expect(clock.pendingTimers).toBe(0)
   })
 
   it('draws a burst of changes as few frames', async () => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { node, nodeState, operation, update, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
 import { directUpdates } from '../../api/direct-update.ts'
 import { type Node, nodes } from '../../api/kube.ts'
 import { maintenancePolicies } from '../../api/maintenance-policy.ts'
 import { nodePhases, nodeStates } from '../../api/node-state.ts'
-import { node, nodeState, operation, update, upgradeMidway } from '../testing/fixture.ts'
 import { type Frame, pictureLines } from './picture.ts'
 import type { RolloutSnapshot } from './sink.ts'
 import { progressView } from './view.ts'
@@ -12,14 +12,14 @@ import { progressView } from './view.ts'
 const now = new Date('2026-11-15T12:05:00Z')
 const frame: Frame = { columns: 80, rows: 24, color: false }
 
-async function midway(): Promise<RolloutSnapshot> {
+function midway(): RolloutSnapshot {
   const api = upgradeMidway()
   return {
     now,
-    update: await api.get(directUpdates, { name: 'to-1-36' }),
-    nodes: (await api.list(nodes, {})).items,
-    nodeStates: (await api.list(nodeStates, {})).items,
-    policy: await api.get(maintenancePolicies, { name: 'default' }),
+    update: api.found(directUpdates, { name: 'to-1-36' }),
+    nodes: api.stored(nodes),
+    nodeStates: api.stored(nodeStates),
+    policy: api.found(maintenancePolicies, { name: 'default' }),
   }
 }
 
@@ -28,7 +28,7 @@ const picture = (snapshot: RolloutSnapshot, changes: Partial<Frame> = {}) =>
 
 describe('the live picture', () => {
   it('shows waves, nodes under work and what waits', async () => {
-    expect(picture(await midway())).toMatchInlineSnapshot(`
+    expect(picture(midway())).toMatchInlineSnapshot(`
       "to-1-36  InProgress  v1.35.4 → v1.36.3  5m
       █████████████████▒▒▒▒▒▒▒▒▒▒▒░░░░░░░░░░░░  3/7 done, 2 under work, 2 waiting
       control plane  ●●●
@@ -40,7 +40,7 @@ describe('the live picture', () => {
   })
 
   it('fits a narrow window', async () => {
-    expect(picture(await midway(), { columns: 40 })).toMatchInlineSnapshot(`
+    expect(picture(midway(), { columns: 40 })).toMatchInlineSnapshot(`
       "to-1-36  InProgress  v1.35.4 → v1.36.3 …
       ██▒░░  3/7 done, 2 under work, 2 waiting
       control plane  ●●●
@@ -52,7 +52,7 @@ describe('the live picture', () => {
   })
 
   it('paints only when colours are wanted', async () => {
-    const snapshot = await midway()
+    const snapshot = midway()
     const esc = String.fromCharCode(27)
     expect(picture(snapshot)).not.toContain(esc)
     const painted = picture(snapshot, { color: true })

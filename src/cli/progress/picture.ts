@@ -20,7 +20,7 @@ export interface Frame {
   readonly color: boolean
 }
 
-export const glyphs: Readonly<Record<NodePhase, string>> = {
+const glyphs: Readonly<Record<NodePhase, string>> = {
   Pending: '·',
   Draining: '◔',
   Assigned: '◑',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { agentOf, node, nodeState, operation, update } from '../../../test/cli/cli-fixture.ts'
 import type { Rollout } from '../../api/node-state.ts'
-import { agentOf, node, nodeState, operation, update } from '../testing/fixture.ts'
 import { changeLines } from './plain.ts'
 import { progressView } from './view.ts'
 

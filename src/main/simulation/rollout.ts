@@ -14,7 +14,7 @@ import { createOperatorPods, createWorkload, ensureNamespace } from '../../sim/w
 import { DrawnTimes } from './drawn-times.ts'
 import { type SimulatedCluster, type SimulationOptions, simulatedCluster } from './simulated-cluster.ts'
 
-export const updateName = 'to-1-36'
+const updateName = 'to-1-36'
 const versions = { from: 'v1.35.4', to: 'v1.36.3' }
 const podsPerWorkload = 50
 /** Time for a cluster to come up, and more than any rollout needs. */

@@ -27,7 +27,7 @@ const actors = {
 
 export type ActorName = keyof typeof actors
 
-export const actorNames = Object.keys(actors) as readonly ActorName[]
+const actorNames = Object.keys(actors) as readonly ActorName[]
 
 /** Runs the controllers until asked to stop; an error that no retry can mend ends it. Works on a real API server too. */
 export async function startControlPlane(

@@ -3,6 +3,7 @@ import { type ActorContext, hasEnded, isReady, ownedBy } from './actor.ts'
 import { keyOf } from './following.ts'
 import { KeyedWork } from './keyed-work.ts'
 import { allDone, OwnedPods } from './owned-pods.ts'
+import { reportCounts } from './status-report.ts'
 import { daemonTolerations, toleratesAll } from './tolerations.ts'
 
 /** One pod on every node that fits, cordoned or not. */
@@ -46,30 +47,12 @@ export function startDaemonSets(context: ActorContext): void {
       ...[...missing].map((nodeName) => pods.create(metadata, template, { nodeName, tolerations })),
       ...surplus.map((pod) => pods.delete(pod)),
     ])
-    await report(daemonSet, wanted, wanted - missing.size, ready)
-  }
-
-  async function report(daemonSet: DaemonSet, desired: number, current: number, ready: number): Promise<void> {
-    const { name, namespace, generation } = daemonSet.metadata
-    const status = {
-      currentNumberScheduled: current,
-      desiredNumberScheduled: desired,
+    await reportCounts(context, daemonSetType, daemonSet, {
+      currentNumberScheduled: wanted - missing.size,
+      desiredNumberScheduled: wanted,
       numberMisscheduled: 0,
       numberReady: ready,
-      observedGeneration: generation ?? 0,
-    }
-    const known = daemonSet.status
-    if (
-      known?.currentNumberScheduled === current &&
-      known.desiredNumberScheduled === desired &&
-      known.numberReady === ready &&
-      known.observedGeneration === status.observedGeneration
-    ) {
-      return
-    }
-    const ref = namespace === undefined ? { name } : { name, namespace }
-    const patch = { type: 'merge', body: { status } } as const
-    daemonSets.learn(await context.api.patch(daemonSetType, ref, patch, context.signal, 'status'))
+    })
   }
 }
 

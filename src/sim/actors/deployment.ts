@@ -8,6 +8,7 @@ import { isKubeError } from '../../api/kube-error.ts'
 import { type ActorContext, controllerOf, ownedBy } from './actor.ts'
 import { keyOf } from './following.ts'
 import { KeyedWork } from './keyed-work.ts'
+import { reportCounts } from './status-report.ts'
 
 const hashLabel = 'pod-template-hash'
 
@@ -45,7 +46,10 @@ export function startDeployments(context: ActorContext): void {
       if (old === current) continue
       await scale(old, Math.max(0, Math.min(old.spec.replicas ?? 1, wanted - ready)))
     }
-    await report(deployment, owned)
+    await reportCounts(context, deploymentType, deployment, {
+      replicas: sum(owned, (replicaSet) => replicaSet.status?.replicas),
+      readyReplicas: sum(owned, (replicaSet) => replicaSet.status?.readyReplicas),
+    })
   }
 
   async function create(deployment: Deployment, name: string, hash: string, replicas: number): Promise<void> {
@@ -81,25 +85,6 @@ export function startDeployments(context: ActorContext): void {
     const { name, namespace } = replicaSet.metadata
     const ref = namespace === undefined ? { name } : { name, namespace }
     replicaSets.learn(await api.patch(replicaSetType, ref, { type: 'merge', body: { spec: { replicas } } }, signal))
-  }
-
-  async function report(deployment: Deployment, owned: readonly ReplicaSet[]): Promise<void> {
-    const { name, namespace, generation } = deployment.metadata
-    const status = {
-      replicas: sum(owned, (replicaSet) => replicaSet.status?.replicas),
-      readyReplicas: sum(owned, (replicaSet) => replicaSet.status?.readyReplicas),
-      observedGeneration: generation ?? 0,
-    }
-    const known = deployment.status
-    if (
-      known?.replicas === status.replicas &&
-      known.readyReplicas === status.readyReplicas &&
-      known.observedGeneration === status.observedGeneration
-    ) {
-      return
-    }
-    const ref = namespace === undefined ? { name } : { name, namespace }
-    deployments.learn(await api.patch(deploymentType, ref, { type: 'merge', body: { status } }, signal, 'status'))
   }
 }
 

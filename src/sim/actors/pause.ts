@@ -16,10 +16,3 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
     signal.addEventListener('abort', wake, { once: true })
   })
 }
-
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-}

@@ -3,6 +3,7 @@ import { type ActorContext, isReady, ownedBy } from './actor.ts'
 import { keyOf } from './following.ts'
 import { KeyedWork } from './keyed-work.ts'
 import { allDone, OwnedPods } from './owned-pods.ts'
+import { reportCounts } from './status-report.ts'
 
 /** Keeps as many pods of each ReplicaSet as it asks for. */
 export function startReplicaSets(context: ActorContext): void {
@@ -23,7 +24,9 @@ export function startReplicaSets(context: ActorContext): void {
 
   async function reportLater(key: string): Promise<void> {
     const replicaSet = replicaSets.get(key)
-    if (replicaSet !== undefined) await report(replicaSet)
+    if (replicaSet === undefined) return
+    const { active, ready } = pods.tally(replicaSet.metadata.uid)
+    await reportCounts(context, replicaSetType, replicaSet, { replicas: active, readyReplicas: ready })
   }
 
   async function scale(replicaSet: ReplicaSet): Promise<void> {
@@ -43,27 +46,6 @@ export function startReplicaSets(context: ActorContext): void {
       const surplus = [...pods.active(uid)].sort(byWorth).slice(0, active - wanted)
       await allDone(surplus.map((pod) => pods.delete(pod)))
     }
-  }
-
-  async function report(replicaSet: ReplicaSet): Promise<void> {
-    const { name, namespace, generation, uid } = replicaSet.metadata
-    const { active, ready } = pods.tally(uid)
-    const status = {
-      replicas: active,
-      readyReplicas: ready,
-      observedGeneration: generation ?? 0,
-    }
-    const known = replicaSet.status
-    if (
-      known?.replicas === status.replicas &&
-      known.readyReplicas === status.readyReplicas &&
-      known.observedGeneration === status.observedGeneration
-    ) {
-      return
-    }
-    const ref = namespace === undefined ? { name } : { name, namespace }
-    const body = { status }
-    replicaSets.learn(await context.api.patch(replicaSetType, ref, { type: 'merge', body }, context.signal, 'status'))
   }
 }
 

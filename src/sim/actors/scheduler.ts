@@ -17,7 +17,7 @@ interface Binding extends KubeObject {
 }
 
 /** Written to bind a pod to a node; never read. */
-export const bindings: ResourceType<Binding> = {
+const bindings: ResourceType<Binding> = {
   apiVersion: 'v1',
   kind: 'Binding',
   plural: 'bindings',

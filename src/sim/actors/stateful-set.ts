@@ -4,10 +4,10 @@ import { type ActorContext, hasEnded, isReady, ownedBy } from './actor.ts'
 import { keyOf } from './following.ts'
 import { KeyedWork } from './keyed-work.ts'
 import { OwnedPods } from './owned-pods.ts'
+import { reportCounts } from './status-report.ts'
 
 /** Numbered pods, made and removed one at a time, each only when those before it are ready. */
 export function startStatefulSets(context: ActorContext): void {
-  const { api, signal } = context
   const sets = context.following(statefulSetType)
   const work = new KeyedWork({ ...context, delayMs: 5, work: reconcile, failed: context.failed })
   const pods = new OwnedPods(context, statefulSetType.kind, (key) => work.mark(key))
@@ -17,7 +17,8 @@ export function startStatefulSets(context: ActorContext): void {
     const set = sets.get(key)
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return
     await step(set)
-    await report(set)
+    const { active, ready } = pods.tally(set.metadata.uid)
+    await reportCounts(context, statefulSetType, set, { replicas: active, readyReplicas: ready })
   }
 
   async function step(set: StatefulSet): Promise<void> {
@@ -56,26 +57,6 @@ export function startStatefulSets(context: ActorContext): void {
       // The pod before this one has gone by its own account only when its deletion arrives: then we look again.
       if (!isKubeError(error, 'AlreadyExists')) throw error
     }
-  }
-
-  async function report(set: StatefulSet): Promise<void> {
-    const { name, namespace, generation } = set.metadata
-    const { active, ready } = pods.tally(set.metadata.uid)
-    const status = {
-      replicas: active,
-      readyReplicas: ready,
-      observedGeneration: generation ?? 0,
-    }
-    const known = set.status
-    if (
-      known?.replicas === status.replicas &&
-      known.readyReplicas === status.readyReplicas &&
-      known.observedGeneration === status.observedGeneration
-    ) {
-      return
-    }
-    const ref = namespace === undefined ? { name } : { name, namespace }
-    sets.learn(await api.patch(statefulSetType, ref, { type: 'merge', body: { status } }, signal, 'status'))
   }
 }
 

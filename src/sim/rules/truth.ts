@@ -89,10 +89,10 @@ function mark(set: Set<string>, name: string, member: boolean): void {
   else set.delete(name)
 }
 
-export function isReady(node: Node): boolean {
+function isReady(node: Node): boolean {
   return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 }
 
-export function isControlPlane(node: Node): boolean {
+function isControlPlane(node: Node): boolean {
   return node.metadata.labels?.['node-role.kubernetes.io/control-plane'] !== undefined
 }

@@ -15,7 +15,7 @@ export function kindId(type: Pick<ResourceType, 'apiVersion' | 'kind'>): KindId 
   return `${type.apiVersion}/${type.kind}`
 }
 
-export function groupOf(apiVersion: string): string {
+function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/')
   return slash < 0 ? '' : apiVersion.slice(0, slash)
 }

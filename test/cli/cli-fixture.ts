@@ -1,14 +1,14 @@
 // Objects and dependencies for the tests of the command line: one small cluster in the middle of an upgrade.
 
-import type { DirectUpdate, DirectUpdateStatus } from '../../api/direct-update.ts'
-import { directUpdates } from '../../api/direct-update.ts'
-import { type Node, nodes } from '../../api/kube.ts'
-import { maintenancePolicies } from '../../api/maintenance-policy.ts'
-import { type AgentStatus, type NodeState, nodeStates, type Order, type Rollout } from '../../api/node-state.ts'
-import type { CliDependencies, Terminal } from '../dependencies.ts'
-import { runCli } from '../program.ts'
-import { ListedApi } from './listed-api.ts'
-import { ManualClock } from './manual-clock.ts'
+import type { DirectUpdate, DirectUpdateStatus } from '../../src/api/direct-update.ts'
+import { directUpdates } from '../../src/api/direct-update.ts'
+import { type Node, nodes } from '../../src/api/kube.ts'
+import { maintenancePolicies } from '../../src/api/maintenance-policy.ts'
+import { type AgentStatus, type NodeState, nodeStates, type Order, type Rollout } from '../../src/api/node-state.ts'
+import type { CliDependencies, Terminal } from '../../src/cli/dependencies.ts'
+import { runCli } from '../../src/cli/program.ts'
+import { FakeKubeApi } from '../fakes/fake-kube-api.ts'
+import { ManualClock } from '../fakes/manual-clock.ts'
 
 export const noon = '2026-11-15T12:00:00Z'
 export const operation = 'to-1-36/1a2b3c4d-1-f00d'
@@ -60,7 +60,7 @@ export function agentOf(order?: AgentStatus['order']): AgentStatus {
   }
 }
 
-export function orderFor(name: string): Order {
+function orderFor(name: string): Order {
   return {
     id: `${operation}/1`,
     update: 'to-1-36',
@@ -111,8 +111,8 @@ export const budgetReason = {
 const spent = { code: 'BudgetSpent', message: 'budget "cluster" allows 2 nodes away; w1, w2 already are' } as const
 
 /** Three control-plane nodes done, w1 drains behind a budget, w2 works, w3 waits, w4 is a person's. */
-export function upgradeMidway(): ListedApi {
-  return new ListedApi()
+export function upgradeMidway(): FakeKubeApi {
+  return new FakeKubeApi()
     .put(
       nodes,
       ...['cp1', 'cp2', 'cp3'].map((name) => node(name, { controlPlane: true, kubelet: 'v1.36.3' })),
@@ -205,7 +205,7 @@ export interface CliFixture {
 
 const notAsked = () => Promise.reject(new Error('this test does not start a role'))
 
-export function cliFixture(api: ListedApi, changes: Partial<CliDependencies> = {}): CliFixture {
+export function cliFixture(api: FakeKubeApi, changes: Partial<CliDependencies> = {}): CliFixture {
   const out = new CapturedTerminal()
   const err = new CapturedTerminal()
   const clock = new ManualClock('2026-11-15T12:05:00Z')

@@ -1,0 +1,85 @@
+// What makes whom look again: changes in the cluster become keys in the controllers' queues.
+
+import type { NodeState } from '../api/node-state.ts'
+import { cordonOwner } from '../core/node/node-facts.ts'
+import { WorkQueue } from '../kube/work-queue.ts'
+import type { Cluster } from './cluster/cluster.ts'
+import type { LedgerBook } from './ledger/ledger-book.ts'
+import { isForeign } from './node/act.ts'
+import type { OperatorPorts } from './ports.ts'
+import type { Operations } from './update/operations.ts'
+
+/** The ledger has one pass for everything that waits. */
+const pass = 'pass'
+/** Many changes in the cluster at once are one reason to plan again. */
+const replanMs = 500
+
+export class WakeUps {
+  readonly queues: Readonly<Record<'nodes' | 'updates' | 'grants', WorkQueue>>
+  readonly #cluster: Cluster
+  readonly #book: LedgerBook
+  readonly #operations: Operations
+
+  constructor({ clock, random }: OperatorPorts, cluster: Cluster, book: LedgerBook, operations: Operations) {
+    const queue = () => new WorkQueue({ clock, random, baseMs: 20, maxMs: 15_000 })
+    this.queues = { nodes: queue(), updates: queue(), grants: queue() }
+    this.#cluster = cluster
+    this.#book = book
+    this.#operations = operations
+  }
+
+  node(name: string): void {
+    this.queues.nodes.add(name)
+  }
+
+  update(name: string): void {
+    this.queues.updates.add(name)
+  }
+
+  grants(): void {
+    this.queues.grants.add(pass)
+  }
+
+  /** Everything that may have been left half-done, and from now on everything that changes. */
+  follow(): void {
+    const { nodes, states, updates, policies } = this.#cluster
+    nodes.subscribe(({ key }) => this.nodeChanged(key))
+    states.subscribe(({ key }) => this.nodeChanged(key))
+    updates.subscribe(({ key }) => this.update(key))
+    policies.subscribe(() => {
+      this.grants()
+      for (const { update } of this.#operations.running()) this.update(update.metadata.name)
+    })
+    for (const { metadata } of nodes.values()) if (this.#concerns(metadata.name)) this.node(metadata.name)
+    for (const { metadata } of states.values()) if (this.#concerns(metadata.name)) this.node(metadata.name)
+    for (const { metadata } of updates.values()) this.update(metadata.name)
+    this.grants()
+  }
+
+  /** The node, its NodeState or its slot is another. */
+  nodeChanged(name: string): void {
+    if (this.#concerns(name)) this.node(name)
+    const grant = this.#book.grantOf(name)
+    // The slot of a machine that is gone comes back whether or not an operation still wants slots.
+    if (grant && this.#cluster.nodes.get(name)?.metadata.uid !== grant.nodeUID) this.grants()
+    for (const operation of this.#operations.running()) {
+      if (!operation.refresh(name)) continue
+      this.grants()
+      this.update(operation.update.metadata.name)
+    }
+    for (const update of this.#operations.awaiting) this.queues.updates.addAfter(update, replanMs)
+  }
+
+  /** Whether there may be anything to do: most nodes are at rest most of the time. */
+  #concerns(name: string): boolean {
+    const node = this.#cluster.nodes.get(name)
+    const state = this.#cluster.states.get(name)
+    if (!node || !state || this.#book.grantOf(name) || cordonOwner(node) !== undefined) return true
+    return !isAtRest(state) || isForeign(state, node)
+  }
+}
+
+function isAtRest({ status }: NodeState): boolean {
+  const phase = status?.rollout?.phase
+  return phase === undefined || phase === 'Done'
+}
