@@ -22,6 +22,7 @@ export function parseVersion(text: string): Version | undefined {
  * no version at all counts as older than any.
  */
 export function compareVersions(a: string, b: string): number {
+  if (a === b) return 0
   const left = semver.parse(a)
   const right = semver.parse(b)
   if (!left || !right) return Number(left !== null) - Number(right !== null)

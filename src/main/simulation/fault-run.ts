@@ -28,7 +28,7 @@ const script = '#!/bin/sh\ntrue\n'
 const startMs = 15_000
 /** A deleted update may have been missed by a watch that is silently dead: noticing that takes its time. */
 const restMs = 30 * 60_000
-const quietMs = 30_000
+const quietMs = 15_000
 /** About as long as a run without trouble takes. */
 const quietAfterMs = 6 * 60_000
 const limitMs = 6 * 3_600_000
@@ -51,6 +51,8 @@ export async function faultRun(
     workMs: [2_000, 30_000],
     podStartMs: [500, 2_000],
     podStopMs: [500, 4_000],
+    // The node controller waits for 40 s.
+    leaseEveryMs: 30_000,
     log,
     version,
     // A watch may be dead for as long as it takes to notice, and the API away on top.

@@ -67,8 +67,11 @@ export class Rollout {
     const pods = this.#options.nodes * this.#options.podsPerNode
     for (let made = 0; made < pods; made += podsPerWorkload) {
       const replicas = Math.min(podsPerWorkload, pods - made)
-      const name = `web-${made / podsPerWorkload + 1}`
-      await createWorkload(this.person, { namespace: 'shop', name, replicas, maxUnavailable: '50%' }, this.#signal)
+      const index = made / podsPerWorkload
+      // As in most clusters, some workloads have a budget and many have none.
+      const budget = index % 5 === 0 ? { maxUnavailable: '50%' } : {}
+      const workload = { namespace: 'shop', name: `web-${index + 1}`, replicas, ...budget }
+      await createWorkload(this.person, workload, this.#signal)
     }
     const reported = () => {
       let agents = 0
