@@ -17,32 +17,38 @@ export interface ControllerOptions {
 }
 
 /**
- * Workers take keys until aborted; resolves when the last one has put its work down. A failure is logged with its code
+ * Works on as many keys at once as there are workers, until aborted; resolves when the last one has been put down. A failure is logged with its code
  * and retried with back-off; a conflict only means that somebody else wrote first, so it is retried without a warning.
  */
 export async function runController(options: ControllerOptions, signal: AbortSignal): Promise<void> {
-  const workers: Promise<void>[] = []
-  for (let i = 0; i < options.workers; i += 1) workers.push(work(options, signal))
-  await Promise.all(workers)
+  let free = options.workers
+  let onFreed = (): void => undefined
+  const freed = () => {
+    free += 1
+    onFreed()
+  }
+  const next = () => new Promise<void>((resolve) => (onFreed = resolve))
+  for (let key = await options.queue.get(signal); key !== undefined; key = await options.queue.get(signal)) {
+    free -= 1
+    void work(options, key, signal).then(freed)
+    if (free === 0) await next()
+  }
+  while (free < options.workers) await next()
 }
 
-async function work(options: ControllerOptions, signal: AbortSignal): Promise<void> {
+async function work(options: ControllerOptions, key: Key, signal: AbortSignal): Promise<void> {
   const { queue } = options
-  for (;;) {
-    const key = await queue.get(signal)
-    if (key === undefined) return
-    try {
-      const result = await options.reconcile(key, signal)
-      queue.forget(key)
-      if (result?.afterMs !== undefined) queue.addAfter(key, result.afterMs)
-      options.onResult?.(key, 'ok')
-    } catch (error) {
-      if (signal.aborted) return
-      retryLater(options, key, error)
-      options.onResult?.(key, 'retry', error)
-    } finally {
-      queue.done(key)
-    }
+  try {
+    const result = await options.reconcile(key, signal)
+    queue.forget(key)
+    if (result?.afterMs !== undefined) queue.addAfter(key, result.afterMs)
+    options.onResult?.(key, 'ok')
+  } catch (error) {
+    if (signal.aborted) return
+    retryLater(options, key, error)
+    options.onResult?.(key, 'retry', error)
+  } finally {
+    queue.done(key)
   }
 }
 

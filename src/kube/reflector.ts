@@ -7,6 +7,7 @@ import type { KubeApi, Selection, WatchEvent } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
 import { backOffMs } from './back-off.ts'
+import { LinkedAbort } from './linked-abort.ts'
 import { compareVersions } from './resource-version.ts'
 import { sleep } from './sleep.ts'
 import { keyOf, type Store } from './store.ts'
@@ -133,9 +134,7 @@ export class Reflector<T extends KubeObject> {
 
   async #watch(signal: AbortSignal, initialEvents: boolean): Promise<void> {
     const { api, type, selection, clock, random } = this.#options
-    const stream = new AbortController()
-    const onAbort = () => stream.abort(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
+    const stream = new LinkedAbort(signal)
     const startedMs = clock.monotonicMs()
     const stopGuard = this.#guard(stream, startedMs)
     const from = this.#version === undefined ? { initialEvents } : { resourceVersion: this.#version }
@@ -157,14 +156,13 @@ export class Reflector<T extends KubeObject> {
       throw stream.signal.aborted ? stream.signal.reason : error
     } finally {
       stopGuard()
-      signal.removeEventListener('abort', onAbort)
       // Whatever still comes on a stream that is over must not move the version on: it would hide what the next one brings.
-      stream.abort()
+      stream.abort('the stream is over')
     }
   }
 
   /** Ends the stream when nothing was heard on it for too long; one timer, however many events come. */
-  #guard(stream: AbortController, startedMs: number): () => void {
+  #guard(stream: LinkedAbort, startedMs: number): () => void {
     const { clock, random } = this.#options
     const limitMs = silenceMs * (1 + random.next() / 3)
     const look = () => {
@@ -179,7 +177,7 @@ export class Reflector<T extends KubeObject> {
     return () => cancel()
   }
 
-  #receiver(stream: AbortController): (event: WatchEvent<T>) => void {
+  #receiver(stream: LinkedAbort): (event: WatchEvent<T>) => void {
     const { store, clock, transform } = this.#options
     /** The initial state as it arrives; it replaces the store's only when it is whole. */
     const initial = new Map<string, T>()

@@ -4,13 +4,11 @@ import type { Verb } from './request-fault.ts'
 export class RequestCounter {
   readonly #counts = new Map<string, Map<Verb, number>>()
 
-  count(client: string, verb: Verb): void {
-    let verbs = this.#counts.get(client)
-    if (verbs === undefined) {
-      verbs = new Map()
-      this.#counts.set(client, verbs)
-    }
-    verbs.set(verb, (verbs.get(verb) ?? 0) + 1)
+  /** To be called with each request of that client. */
+  counterOf(client: string): (verb: Verb) => void {
+    const verbs = this.#counts.get(client) ?? new Map<Verb, number>()
+    this.#counts.set(client, verbs)
+    return (verb) => verbs.set(verb, (verbs.get(verb) ?? 0) + 1)
   }
 
   of(client: string): ReadonlyMap<Verb, number> {

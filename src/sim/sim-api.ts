@@ -201,13 +201,14 @@ export class SimApi {
   replace(client: string, type: ResourceType, sent: StoredObject, subResource?: SubResource): StoredObject {
     const table = this.#store.table(type)
     const before = this.#mustGet(table, sent.metadata)
-    return this.#change(table, before, sent, client, subResource)
+    return this.#change(table, before, withoutEmpty(sent), client, subResource)
   }
 
   patch(client: string, type: ResourceType, ref: ObjectRef, patch: Patch, subResource?: SubResource): StoredObject {
     const table = this.#store.table(type)
     const before = this.#mustGet(table, ref)
-    const after = patch.type === 'json' ? applyJsonPatch(before, patch.operations) : mergePatch(before, patch.body)
+    const after =
+      patch.type === 'json' ? withoutEmpty(applyJsonPatch(before, patch.operations)) : mergePatch(before, patch.body)
     if (!isJsonObject(after) || !isJsonObject(after.metadata)) throw badRequest('the patch leaves no object')
     return this.#change(table, before, after as StoredObject, client, subResource)
   }
@@ -245,24 +246,18 @@ export class SimApi {
     const { rules } = table
     if (subResource === 'status') {
       if (!rules.hasStatus) throw notFound(table.type, name)
-      const { status } = withoutEmpty({ status: sent.status })
-      const { status: _, ...rest } = before
-      return this.#write(table, before, status === undefined ? rest : { ...rest, status }, client)
+      return this.#write(table, before, withStatus(before, sent.status), client)
     }
-    const { status: _, ...rest } = withoutEmpty(sent)
-    const status = rules.hasStatus ? before.status : sent.status
-    const after: StoredObject = {
-      ...rest,
-      ...(status === undefined ? {} : { status }),
-      apiVersion: table.type.apiVersion,
-      kind: table.type.kind,
-      metadata: this.#metadata(table, before, sent),
-    }
-    return this.#write(table, before, after, client)
+    const { apiVersion, kind } = table.type
+    const metadata = this.#metadata(table, before, sent)
+    const after = { ...sent, apiVersion, kind, metadata }
+    return this.#write(table, before, rules.hasStatus ? withStatus(after, before.status) : after, client)
   }
 
   #metadata(table: ResourceTable, before: StoredObject, sent: StoredObject): StoredObject['metadata'] {
-    const { labels, annotations, finalizers, ownerReferences } = withoutEmpty(sent.metadata)
+    // Most writes leave it alone.
+    if (sent.metadata === before.metadata) return before.metadata
+    const { labels, annotations, finalizers, ownerReferences } = sent.metadata
     const { labels: _, annotations: __, finalizers: ___, ownerReferences: ____, ...fixed } = before.metadata
     if (fixed.deletionTimestamp !== undefined) {
       const added = finalizers?.find((name) => !before.metadata.finalizers?.includes(name))
@@ -340,4 +335,10 @@ export class SimApi {
     }
     return this.#secondText
   }
+}
+
+function withStatus(object: StoredObject, status: StoredObject['status']): StoredObject {
+  if (status !== undefined) return { ...object, status }
+  const { status: _, ...rest } = object
+  return rest
 }

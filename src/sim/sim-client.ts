@@ -44,10 +44,12 @@ export class SimClient implements KubeApi {
   readonly #options: SimClientOptions
   readonly #streams = new Set<WatchStream>()
   readonly #direct: boolean
+  readonly #count: (verb: Verb) => void
   #dead = false
 
   constructor(options: SimClientOptions) {
     this.#options = options
+    this.#count = options.counter.counterOf(options.name)
     this.#direct = options.latencyMs[1] === 0
   }
 
@@ -178,8 +180,8 @@ export class SimClient implements KubeApi {
   ): Promise<R> {
     if (this.#dead) return never()
     if (signal.aborted) return Promise.reject(signal.reason)
-    const { counter, name, faults, clock } = this.#options
-    counter.count(name, verb)
+    const { faults, clock } = this.#options
+    this.#count(verb)
     const fault = faults?.onRequest(this.#info(verb, type, ref))
     if (fault !== undefined || !this.#direct || clock.frozen) return this.#travel(signal, effect, fault)
     try {

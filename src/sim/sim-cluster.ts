@@ -193,7 +193,7 @@ export class SimCluster implements SimWorld {
 
   /** The API as a whole is as old as its oldest server. */
   #announce(node: string, apiServer: string | undefined): void {
-    if (apiServer === undefined) return
+    if (apiServer === undefined || this.#apiServers.get(node) === apiServer) return
     this.#apiServers.set(node, apiServer)
     const [oldest] = [...this.#apiServers.values()].sort(byVersion)
     if (oldest !== undefined) this.server.setServerVersion(oldest)

@@ -67,7 +67,12 @@ export async function createWorkload(api: KubeApi, options: WorkloadOptions, sig
 }
 
 /** The operator as it is installed: a Deployment whose pods run the program registered for the image `slipway`. */
-export async function createOperatorPods(api: KubeApi, replicas: number, signal: AbortSignal): Promise<void> {
+export async function createOperatorPods(
+  api: KubeApi,
+  replicas: number,
+  signal: AbortSignal,
+  nodeSelector?: Readonly<Record<string, string>>,
+): Promise<void> {
   await ensureNamespace(api, operatorNamespace, signal)
   await createWorkload(
     api,
@@ -76,7 +81,11 @@ export async function createOperatorPods(api: KubeApi, replicas: number, signal:
       name: 'slipway',
       replicas,
       labels: { 'app.kubernetes.io/name': 'slipway', 'app.kubernetes.io/component': 'operator' },
-      pod: { containers: [{ name: 'operator', image: 'slipway', args: ['operator'] }], tolerations: anywhere },
+      pod: {
+        containers: [{ name: 'operator', image: 'slipway', args: ['operator'] }],
+        tolerations: anywhere,
+        ...(nodeSelector && { nodeSelector }),
+      },
     },
     signal,
   )

@@ -47,8 +47,8 @@ describe.skipIf(missing)('a cluster that cannot be spoken to', () => {
     return { 'client-certificate-data': base64(certificate), 'client-key-data': base64(key) }
   }
   const nobodyListens = async () => `https://127.0.0.1:${(await freePorts(1))[0]}`
-  const broken = async (text: string) => {
-    const path = join(server.dir, 'broken.conf')
+  const broken = async (name: string, text: string) => {
+    const path = join(server.dir, name)
     await writeFile(path, text)
     return path
   }
@@ -70,14 +70,14 @@ describe.skipIf(missing)('a cluster that cannot be spoken to', () => {
     },
     {
       what: 'a kubeconfig that is no YAML',
-      kubeconfig: () => broken('clusters: [\n  {'),
+      kubeconfig: () => broken('broken.conf', 'clusters: [\n  {'),
       args: ['status'],
       code: 4,
       says: /broken\.conf/,
     },
     {
       what: 'a kubeconfig without a cluster',
-      kubeconfig: () => broken('{"apiVersion":"v1","kind":"Config"}'),
+      kubeconfig: () => broken('empty.conf', '{"apiVersion":"v1","kind":"Config"}'),
       args: ['nodes'],
       code: 4,
       says: /context/,
@@ -182,7 +182,7 @@ describe.skipIf(missing)('a cluster that cannot be spoken to', () => {
     },
   ]
 
-  test.each(cases)('$what', async ({ kubeconfig, args, code, says }) => {
+  test.concurrent.each(cases)('$what', async ({ kubeconfig, args, code, says }) => {
     expectOneSentence(await runSlipway(['--kubeconfig', await kubeconfig(), ...args]), { code, says })
   })
 })
@@ -242,7 +242,7 @@ describe.skipIf(missing)('an update that this cluster cannot take', () => {
     },
   ]
 
-  test.each(cases)('the CLI refuses it at once: $reason', async ({ reason, version, selector, says }) => {
+  test.concurrent.each(cases)('the CLI refuses it at once: $reason', async ({ reason, version, selector, says }) => {
     const args = ['--kubernetes', version, '--selector', `${selector.key}=${selector.value}`]
     const result = await runSlipway(['--kubeconfig', rig.server.kubeconfigPath, 'update', ...args])
     expectOneSentence(result, { code: 3, says: new RegExp(`${reason}: [\\s\\S]*nothing was created`) })

@@ -7,10 +7,10 @@ import { project, simulateFaults } from './simulate.ts'
 
 /** Enough runs for the rarest of these bugs to show; looked at in slices, since most show at once. */
 const slices = [
-  [1, 25],
-  [26, 100],
-  [101, 300],
-  [301, 900],
+  [1, 30],
+  [31, 120],
+  [121, 400],
+  [401, 1200],
 ] as const
 
 describe.concurrent('every rule has teeth: a planted bug is caught', { timeout: 300_000 }, () => {

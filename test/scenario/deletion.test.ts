@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { configMaps } from '../../src/api/kube.ts'
-import type { NodePhase } from '../../src/api/node-state.ts'
+import { type NodePhase, nodeStates } from '../../src/api/node-state.ts'
 import { operatorNamespace } from '../../src/sim/workloads.ts'
 import { scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
@@ -42,6 +42,19 @@ describe('a DirectUpdate deleted half-way', () => {
     await waiting.isDeleted()
     await waiting.isGone()
     expect(cluster.allRuns).toEqual({ cp1: 0, w1: 0, w2: 0 })
+  })
+})
+
+describe('a NodeState', () => {
+  scenario('that lost its owner is tied to its node again; deleted, it is made again', { nodes: 3 }, async (story) => {
+    const { cluster, person } = story
+    const owner = () => cluster.state('w1')?.metadata.ownerReferences?.[0]?.uid
+    await person.changes(nodeStates, 'w1', { metadata: { ownerReferences: null } })
+    expect(owner()).toBeUndefined()
+    await cluster.until('w1 is tied again', () => owner() === cluster.node('w1')?.metadata.uid, 30_000)
+    await person.deletes(nodeStates, { name: 'w1' })
+    await cluster.until('w1 is there again', () => owner() === cluster.node('w1')?.metadata.uid, 30_000)
+    await cluster.until('and its agent has reported', () => cluster.state('w1')?.status?.agent !== undefined, 30_000)
   })
 })
 
@@ -98,4 +111,26 @@ describe('a Node deleted half-way', () => {
       },
     )
   }
+
+  scenario(
+    'and made again at once, its machine still at work: it ends its step and starts no other',
+    { nodes: 4 },
+    async (story) => {
+      const { cluster, update, person } = story
+      const running = update.script('true', { kubernetes: { version: 'v1.36.3' } })
+      await cluster.nodeIs('w1', 'Working')
+      const { uid } = cluster.node('w1')?.metadata ?? {}
+      await person.deletesNode('w1')
+      cluster.machine('w1').restartKubelet()
+      await cluster.until('w1 is back', () => cluster.node('w1') !== undefined)
+      await running.succeeds()
+      await cluster.pass(120_000)
+      expect(cluster.node('w1')?.metadata.uid).not.toBe(uid)
+      expect(cluster.state('w1')?.metadata.ownerReferences?.[0]?.uid).toBe(cluster.node('w1')?.metadata.uid)
+      const begun = cluster.machine('w1').host.executions.map(({ step, outcome }) => `${step} ${outcome}`)
+      expect(begun).toEqual(['script exited'])
+      expect(cluster.isCordoned('w1')).toBe(false)
+      expect(running.status.summary).toMatchObject({ total: 3, done: 3 })
+    },
+  )
 })

@@ -16,6 +16,7 @@ describe('a drain', () => {
     expect(cluster.runs('w1')).toBe(0)
     expect(cluster.told('Node', 'w1')).toEqual(['NodeTaken', 'PodDisruptionBudget'])
     await person.changes(deployments, 'web', { spec: { replicas: 3 } })
+    await cluster.until('w1 is worked on', () => cluster.runs('w1') > 0, 30_000)
     await running.succeeds()
   })
 

@@ -14,7 +14,7 @@ async function wholeLife({ cluster, update, person }: Story): Promise<void> {
   expect(cluster.taken).toEqual([])
 }
 
-const options: StoryOptions = { nodes: 3 }
+const options: StoryOptions = { nodes: 3, operators: 1 }
 
 describe('the operator dies', () => {
   it('at each of its writes, before or after it took effect: every node is done exactly once', async () => {

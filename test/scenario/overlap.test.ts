@@ -2,22 +2,26 @@ import { describe, expect } from 'vitest'
 import { scenario } from './story.ts'
 
 describe('two updates at once', () => {
-  scenario('each does each node once, and neither comes back to life', { nodes: 5 }, async ({ cluster, update }) => {
-    const first = await update.script('one', { name: 'first', strategy: { maxUnavailable: 2 } }).hasDone(1)
-    const second = await update.script('two', { name: 'second', strategy: { maxUnavailable: 2 } }).starts()
-    await first.succeeds()
-    await second.succeeds()
-    const twice = { cp1: 2, w1: 2, w2: 2, w3: 2, w4: 2 }
-    expect(cluster.allRuns).toEqual(twice)
-    const ids = [first.status.operationID, second.status.operationID]
-    await cluster.pass(600_000)
-    for (const operator of cluster.sim.programs()) operator.crash()
-    await cluster.pass(600_000)
-    expect(cluster.allRuns).toEqual(twice)
-    expect([first.status.operationID, second.status.operationID]).toEqual(ids)
-    expect([first.status.phase, second.status.phase]).toEqual(['Succeeded', 'Succeeded'])
-    expect(first.status.summary).toMatchObject({ total: 5, done: 5 })
-  })
+  scenario(
+    'each does each node once, and neither comes back to life',
+    { nodes: 5, operators: 2 },
+    async ({ cluster, update }) => {
+      const first = await update.script('one', { name: 'first', strategy: { maxUnavailable: 2 } }).hasDone(1)
+      const second = await update.script('two', { name: 'second', strategy: { maxUnavailable: 2 } }).starts()
+      await first.succeeds()
+      await second.succeeds()
+      const twice = { cp1: 2, w1: 2, w2: 2, w3: 2, w4: 2 }
+      expect(cluster.allRuns).toEqual(twice)
+      const ids = [first.status.operationID, second.status.operationID]
+      await cluster.pass(600_000)
+      for (const operator of cluster.sim.programs()) operator.crash()
+      await cluster.pass(600_000)
+      expect(cluster.allRuns).toEqual(twice)
+      expect([first.status.operationID, second.status.operationID]).toEqual(ids)
+      expect([first.status.phase, second.status.phase]).toEqual(['Succeeded', 'Succeeded'])
+      expect(first.status.summary).toMatchObject({ total: 5, done: 5 })
+    },
+  )
 
   scenario('share some nodes: only those are done twice', { nodes: 5 }, async ({ cluster, update, person }) => {
     for (const node of ['w1', 'w2', 'w3']) await person.labels(node, { first: '' })

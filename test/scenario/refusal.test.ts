@@ -77,6 +77,7 @@ describe('a refusal that need not last is lifted when the cluster changes', () =
     await cluster.pass(600_000)
     expectUntouched(cluster)
     await update.keepScript('true')
+    await cluster.until('it starts', () => refused.status.phase === 'InProgress', 30_000)
     await refused.succeeds()
     expect(cluster.allRuns).toEqual({ cp1: 1, w1: 1, w2: 1 })
   })

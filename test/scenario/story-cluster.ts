@@ -9,8 +9,8 @@ import type { SimulatedCluster } from '../../src/main/simulation/simulated-clust
 import type { SimCluster } from '../../src/sim/sim-cluster.ts'
 import type { SimMachine } from '../../src/sim/sim-machine.ts'
 
-/** More than any story takes; drains and orders give up after half an hour. */
-const limitMs = 3 * 3_600_000
+/** Longer than anything takes that goes on by itself, and shorter than the deadlines, which would hide a lost wake-up. */
+const patienceMs = 600_000
 
 export class StoryCluster {
   readonly sim: SimCluster
@@ -26,7 +26,7 @@ export class StoryCluster {
   }
 
   /** Lets time pass until it holds; the story fails when it never does. */
-  async until(what: string, holds: () => boolean): Promise<void> {
+  async until(what: string, holds: () => boolean, limitMs = patienceMs): Promise<void> {
     const end = await this.sim.run({ limitMs, until: holds })
     if (end !== 'until') throw new Error(`never came: ${what}; ${this.describe()}`)
   }
@@ -82,7 +82,7 @@ export class StoryCluster {
     return Object.fromEntries([...this.sim.machines.keys()].map((name) => [name, this.runs(name)]))
   }
 
-  /** What was told of an object, oldest first: `reason: note`. */
+  /** The reasons of the Events about an object, oldest first. */
   told(kind: string, name: string): readonly string[] {
     return (this.sim.server.peekAll(events) as readonly KubeEvent[])
       .filter(({ regarding }) => regarding.kind === kind && regarding.name === name)

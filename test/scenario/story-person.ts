@@ -73,8 +73,9 @@ export class Person {
     await this.#api.create(pods, { metadata: { name, namespace: shop }, spec }, this.#signal)
   }
 
+  /** Namespaced things are those of the namespace `shop`. */
   async changes<T extends KubeObject>(type: ResourceType<T>, name: string, body: object): Promise<void> {
-    await this.#change(type, { name, namespace: shop }, body)
+    await this.#change(type, type.namespaced ? { name, namespace: shop } : { name }, body)
   }
 
   async #change<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, body: object): Promise<void> {

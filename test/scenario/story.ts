@@ -9,6 +9,7 @@ import {
   type SimulationOptions,
   simulatedCluster,
 } from '../../src/main/simulation/simulated-cluster.ts'
+import type { KubeApi } from '../../src/ports/kube-api.ts'
 import type { RuleChecker } from '../../src/sim/rules/rule-checker.ts'
 import { silentLog } from '../../src/sim/silent-log.ts'
 import type { NodeSpec } from '../../src/sim/sim-machine.ts'
@@ -21,7 +22,7 @@ import { Updates } from './story-update.ts'
 export interface StoryOptions {
   /** So many, the first of them the control plane; or each by itself. */
   readonly nodes: number | readonly NodeSpec[]
-  /** Replicas of the operator; one by default. */
+  /** So many, wherever the scheduler puts them. By default one, tied to the first node: so w1 comes before w2. */
   readonly operators?: number
   readonly crash?: Crash
   /** Nodes whose agent cannot start until the story says so. */
@@ -57,7 +58,7 @@ export async function play(options: StoryOptions, tell: (story: Story) => Promis
     const person = new Person(api, stop.signal)
     for (const node of options.withoutAgent ?? []) faults.keepAway(node)
     simulated.cluster.start()
-    await createOperatorPods(api, options.operators ?? 1, stop.signal)
+    await install(api, simulated, options.operators, stop.signal)
     await comeUp(cluster, options)
     faults.arm()
     await tell({ cluster, person, faults, rules: simulated.rules, update: new Updates(cluster, api, stop.signal) })
@@ -92,6 +93,17 @@ function build(
     faults: () => faults,
     ...(driversOf && { driversOf }),
   })
+}
+
+async function install(
+  api: KubeApi,
+  { cluster }: SimulatedCluster,
+  operators: number | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const [first = ''] = cluster.machines.keys()
+  if (operators === undefined) await createOperatorPods(api, 1, signal, { 'kubernetes.io/hostname': first })
+  else await createOperatorPods(api, operators, signal)
 }
 
 /** Until an operator leads and every agent that can has reported. */

@@ -47,6 +47,8 @@ export class Rollout {
       seed: options.seed,
       nodes: inventedNodes(options.nodes),
       latencyMs: [5, 50],
+      // Nobody reads the Leases of idle nodes; the node controller waits for 40 s.
+      leaseEveryMs: 30_000,
       slack: { staleMs: 2_000, requestMs: 1_000 },
       log: options.log,
       version: options.version,

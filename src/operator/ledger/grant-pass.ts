@@ -110,6 +110,8 @@ function reasonFor(holder: string, verdicts: readonly Verdict[]): RunningOperati
 }
 
 function changedGrants(before: readonly Grant[], after: readonly Grant[]): readonly Grant[] {
+  // Most passes book nothing, and then it is the very same list.
+  if (before === after) return []
   const key = ({ node, nodeUID, holder }: Grant) => `${node} ${nodeUID} ${holder}`
   const old = new Set(before.map(key))
   const now = new Set(after.map(key))

@@ -9,7 +9,7 @@ import { reportCounts } from './status-report.ts'
 export function startReplicaSets(context: ActorContext): void {
   const replicaSets = context.following(replicaSetType)
   const work = new KeyedWork({ ...context, delayMs: 5, work: reconcile, failed: context.failed })
-  const reports = new KeyedWork({ ...context, delayMs: 200, work: reportLater, failed: context.failed })
+  const reports = new KeyedWork({ ...context, delayMs: 1000, work: reportLater, failed: context.failed })
   const pods = new OwnedPods(context, replicaSetType.kind, (key, what) => (what === 'pods' ? work : reports).mark(key))
   replicaSets.subscribe((after, before) => {
     if (after !== undefined && after.metadata.generation !== before?.metadata.generation) work.mark(keyOf(after))

@@ -49,17 +49,15 @@ function judgeBudgets(
       report(1, `${grant.node} was granted with ${away.size} of ${most} nodes away: ${[...away].join(', ')}`)
   }
   const update = updateOf(grant, truth)
-  const limit = update?.spec.strategy?.maxUnavailable ?? 1
-  const workers = truth.nodes.size - truth.controlPlane.size
+  if (!update || now - (truth.specSince.get(update.metadata.name) ?? 0) < staleMs) return
+  const limit = Math.max(1, count(update.spec.strategy?.maxUnavailable ?? 1, truth.workers))
   const mine = grants.filter(
     ({ holder, node }) =>
       holder === grant.holder &&
       truth.states.get(node)?.status?.rollout?.phase !== 'Failed' &&
       truth.states.get(node)?.status?.rollout?.phase !== 'Done',
   )
-  if (update && mine.length > Math.max(1, count(limit, workers))) {
-    report(1, `${update.metadata.name} holds ${mine.length} nodes, its strategy allows ${count(limit, workers)}`)
-  }
+  if (mine.length > limit) report(1, `${update.metadata.name} holds ${mine.length} nodes, its strategy allows ${limit}`)
 }
 
 function judgeControlPlane(

@@ -26,6 +26,10 @@ export class Truth {
   readonly unavailable = new Set<string>()
   readonly controlPlane = new Set<string>()
   readonly failed = new Set<string>()
+  /** When an update's spec was last written. */
+  readonly specSince = new Map<string, number>()
+  /** As many workers as there ever were: percentages may be taken of nodes whose deletion is not known yet. */
+  workers = 0
   /** When a node's rollout entered its present phase. */
   readonly phaseSince = new Map<string, number>()
   /** The highest epoch any order ever carried: what fences, fences against these. */
@@ -53,6 +57,7 @@ export class Truth {
         return
       }
       case 'DirectUpdate':
+        if (object.metadata.generation !== this.updates.get(name)?.metadata.generation) this.specSince.set(name, time)
         if (type === 'deleted') this.updates.delete(name)
         else this.updates.set(name, object as DirectUpdate)
         return
@@ -67,6 +72,7 @@ export class Truth {
     else this.nodes.delete(name)
     mark(this.unavailable, name, record?.unavailableSince !== undefined)
     mark(this.controlPlane, name, node !== undefined && isControlPlane(node))
+    this.workers = Math.max(this.workers, this.nodes.size - this.controlPlane.size)
   }
 
   #nodeRecord(name: string, node: Node, time: number): NodeRecord {

@@ -1,19 +1,19 @@
 // Our own kinds as the API server would judge them: the structural schema with strict field validation, and what the CEL
 // rules say on top. The schemas are those of src/api, the same the CRDs are generated from.
 
-import type { ZodType } from 'zod'
+import type { ZodObject, ZodType } from 'zod'
 import { directUpdateSpecSchema, directUpdateStatusSchema } from '../../api/direct-update.ts'
 import type { ResourceType } from '../../api/kube.ts'
 import type { KubeErrorCause } from '../../api/kube-error.ts'
 import { maintenancePolicySpecSchema, maintenancePolicyStatusSchema, policyName } from '../../api/maintenance-policy.ts'
 import { nodeStateSpecSchema, nodeStateStatusSchema } from '../../api/node-state.ts'
-import { isJsonObject, sameJson } from './json.ts'
+import { isJsonObject, type JsonObject, sameJson } from './json.ts'
 import { badRequest, invalid } from './refusals.ts'
 import type { StoredObject } from './stored-object.ts'
 
 interface CustomKind {
   readonly spec: ZodType
-  readonly status: ZodType
+  readonly status: ZodObject
   readonly rules: (after: StoredObject, before: StoredObject | undefined) => readonly KubeErrorCause[]
 }
 
@@ -50,13 +50,28 @@ export function judgeCustomObject(type: ResourceType, after: StoredObject, befor
   const { name } = after.metadata
   if (after.spec !== before?.spec || before === undefined) judge(type, name, 'spec', kind.spec, after.spec)
   if (after.status !== undefined && after.status !== before?.status) {
-    judge(type, name, 'status', kind.status, after.status)
+    if (before?.status === undefined) judge(type, name, 'status', kind.status, after.status)
+    else judgeChanges(type, name, kind.status.shape, after.status, before.status)
   }
   const broken = kind.rules(after, before)
   if (broken.length > 0) throw invalid(type, name, broken)
 }
 
-function judge(type: ResourceType, name: string, part: 'spec' | 'status', schema: ZodType, value: unknown): void {
+/** A status has several writers, and each write is of one part: the others were judged when they were written. */
+function judgeChanges(
+  type: ResourceType,
+  name: string,
+  shape: Readonly<Record<string, ZodType>>,
+  after: JsonObject,
+  before: JsonObject,
+): void {
+  for (const field in after) if (shape[field] === undefined) throw unknownField(`status.${field}`)
+  for (const [field, schema] of Object.entries(shape)) {
+    if (after[field] !== before[field]) judge(type, name, `status.${field}`, schema, after[field])
+  }
+}
+
+function judge(type: ResourceType, name: string, part: string, schema: ZodType, value: unknown): void {
   const result = schema.safeParse(value)
   if (result.success) return
   const causes: KubeErrorCause[] = []

@@ -54,16 +54,23 @@ function strip(value: unknown): unknown {
   return copy ?? value
 }
 
-/** RFC 7386: null removes, objects merge, everything else replaces. Parts the patch does not touch stay shared. */
+/**
+ * RFC 7386: null removes, objects merge, everything else replaces. Parts the patch does not change stay shared, the whole
+ * among them; nothing empty gets in.
+ */
 export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isJsonObject(patch)) return patch
-  const base: JsonObject = isJsonObject(target) ? target : {}
-  const result: Record<string, unknown> = { ...base }
+  if (!isJsonObject(patch)) return strip(patch)
+  const base = isJsonObject(target) ? target : undefined
+  let result: Record<string, unknown> | undefined = base === undefined ? {} : undefined
   for (const key in patch) {
     const value = patch[key]
     if (value === undefined) continue
-    if (value === null) delete result[key]
-    else result[key] = mergePatch(base[key], value)
+    const old = base?.[key]
+    const merged = value === null ? undefined : mergePatch(old, value)
+    if (merged === old) continue
+    result ??= { ...base }
+    if (merged === undefined) delete result[key]
+    else result[key] = merged
   }
-  return result
+  return result ?? base
 }
