@@ -11,7 +11,7 @@ export SLIPWAY_SEEDS := $(SEEDS)
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check typecheck lint generated house fix bench bench-scale build crds clean
+.PHONY: help demo test check typecheck lint generated house fix bench bench-scale build crds reference clean
 
 help: ## this list
 	@echo 'Slipway keeps the machines under Kubernetes up to date. Targets:'
@@ -34,6 +34,7 @@ lint: $(INSTALLED)
 
 generated: $(INSTALLED)
 	@echo 'generated files'; $(BIN)/node src/main/generate-crds.ts --check
+	@$(BIN)/node src/main/generate-reference.ts --check
 
 house: $(INSTALLED)
 	@echo 'house rules'; $(BIN)/vitest run --project house --reporter=dot
@@ -53,6 +54,9 @@ build: $(INSTALLED) ## a folder to ship: dist/slipway.mjs and its parts, with so
 
 crds: $(INSTALLED) ## write deploy/crds from the schemas in src/api
 	@$(BIN)/node src/main/generate-crds.ts
+
+reference: $(INSTALLED) ## write docs/reference from the catalogues in src/api
+	@$(BIN)/node src/main/generate-reference.ts
 
 clean: ## remove what was built; downloads in the user's cache folder stay
 	@rm -rf dist coverage .cache bench-results.json

@@ -51,7 +51,7 @@ describe.each(orders)('an order killed at every disk operation: $name', ({ order
         await bench.startAndDieAfter(cut, bench.hasEnded('Succeeded'))
         const done = durableSteps(bench)
         const before = bench.host.executions.length
-        bench.host.losePower(() => bench.chance())
+        bench.host.losePower(() => bench.random.next())
         bench.clock.loseTimers(30_000)
         bench.restart()
         await bench.clock.until(bench.hasEnded('Succeeded'))
@@ -60,7 +60,7 @@ describe.each(orders)('an order killed at every disk operation: $name', ({ order
           again.filter((step) => done.includes(step)),
           `power lost after ${cut} operations, seed ${seed}`,
         ).toEqual([])
-        expect(bench.lines.filter((line) => line.includes('JournalCorrupt'))).toEqual([])
+        expect(bench.logged('JournalCorrupt')).toEqual([])
       }
     }
   })
@@ -77,13 +77,13 @@ it('survives any sequence of deaths and power losses', async () => {
         await bench.startAndDieAfter(after, bench.hasEnded('Succeeded'))
         if (!power) continue
         reboots += 1
-        bench.host.losePower(() => bench.chance())
+        bench.host.losePower(() => bench.random.next())
         bench.clock.loseTimers(1_000)
       }
       bench.restart()
       await bench.clock.until(bench.hasEnded('Succeeded'))
       expect(bench.host.executions.length).toBeLessThanOrEqual(3 + reboots)
-      expect(bench.lines.filter((line) => line.includes('JournalCorrupt'))).toEqual([])
+      expect(bench.logged('JournalCorrupt')).toEqual([])
     }),
     { numRuns: 150 },
   )

@@ -9,7 +9,7 @@ describe('with the API away', () => {
     bench.cluster.goAway()
     await bench.clock.advance(600_000)
     expect(bench.host.executions).toHaveLength(1)
-    expect(bench.lines.some((line) => line.includes('waiting for the API before a step starts'))).toBe(true)
+    expect(bench.logged('waiting for the API before a step starts')).not.toEqual([])
     bench.cluster.comeBack()
     await bench.clock.until(bench.hasEnded('Succeeded'))
     expect(bench.host.executions).toHaveLength(2)
@@ -92,7 +92,7 @@ describe('a status that cannot be written', () => {
     await bench.clock.until(bench.hasEnded('Succeeded'))
     await bench.clock.advance(3_600_000)
     expect(bench.cluster.requests.filter((request) => request === 'patch nodestates')).toHaveLength(2)
-    expect(bench.lines.filter((line) => line.includes('did not keep all'))).not.toEqual([])
+    expect(bench.logged('did not keep all')).not.toEqual([])
   })
 })
 

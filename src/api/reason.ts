@@ -3,9 +3,9 @@
 import { z } from 'zod'
 import { instantText } from './scalars.ts'
 
-/** Each code with what it means and what a person can do; the reference page is generated from this. */
-export const reasonCatalogue = {
-  // waiting
+type Catalogue = Readonly<Record<string, string>>
+
+const waiting = {
   BudgetSpent: 'as many nodes are away as the budget allows; it goes on when one is back',
   PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
   WaveNotReached: 'nodes of an earlier wave are not done yet',
@@ -16,11 +16,11 @@ export const reasonCatalogue = {
   NodeHeldElsewhere: 'another operation holds this node; it goes on when that one ends',
   AgentMissing: 'no agent has reported from this node; is the agent DaemonSet running there?',
   ControlPlaneBusy: 'another control-plane node is away; only one may be at a time',
-  ControlPlaneUnhealthy: 'another control-plane node is not Ready; with it away the API could be lost',
   WaitingForAgent: 'the order is written; the agent on that node has not accepted it yet',
   WaitingForHealth: 'the work is done; the node has not shown itself healthy again yet',
-  OperatorMoving: 'the operator hands over to a replica on another node before this one is drained',
-  // drain, pod by pod
+} as const satisfies Catalogue
+
+const draining = {
   PodEvicting: 'the eviction was accepted; the pod is shutting down',
   PodTerminating: 'the pod is shutting down',
   PodDisruptionBudget: 'a PodDisruptionBudget allows no disruption now; bring the workload back to full health',
@@ -33,7 +33,9 @@ export const reasonCatalogue = {
   PodFinished: 'the pod has ended already',
   PodOfOperator: 'the operator itself; no other node can take it, so it stays',
   DrainTimedOut: 'the drain takes longer than drain.timeout; the pods named hold it up',
-  // planning
+} as const satisfies Catalogue
+
+const planning = {
   Planned: 'the update can be carried out',
   NothingSelected: 'no node matches the selector',
   Downgrade: 'a node already runs a newer version; Kubernetes cannot go back',
@@ -43,7 +45,9 @@ export const reasonCatalogue = {
   KubeletWouldBeNewer: 'a kubelet must not be newer than its API server; upgrade the control plane first',
   ScriptMissing: 'the ConfigMap with the script is not there, or has no key "script"',
   ScriptChanged: 'the script in the ConfigMap does not have the SHA-256 the update names',
-  // outcome
+} as const satisfies Catalogue
+
+const outcome = {
   Succeeded: 'every node is done',
   InProgress: 'nodes are being worked on',
   Deleting: 'the update is being deleted; its nodes are put back',
@@ -57,7 +61,12 @@ export const reasonCatalogue = {
   JournalUnwritable: 'the journal on the host cannot be written, so nothing is started; free the disk or repair it',
   ContentMismatch: 'what was fetched does not have the SHA-256 the order names',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
-} as const satisfies Record<string, string>
+} as const satisfies Catalogue
+
+/** Each code with what it means and what a person can do; docs/reference/reasons.md is generated from this. */
+export const reasonGroups = { waiting, draining, planning, outcome } as const
+
+export const reasonCatalogue = { ...waiting, ...draining, ...planning, ...outcome } as const
 
 export type ReasonCode = keyof typeof reasonCatalogue
 

@@ -78,8 +78,8 @@ describe('pretend disk', () => {
 
   it('refuses what is not there', async () => {
     const disk = new PretendDisk()
-    await expect(disk.write('/none/file', '', 0o600)).rejects.toMatchObject({ code: 'DiskFailed' })
-    await expect(disk.sync('/none')).rejects.toMatchObject({ code: 'DiskFailed' })
-    await expect(disk.rename('/a', '/b')).rejects.toMatchObject({ code: 'DiskFailed' })
+    await expect(disk.write('/none/file', '', 0o600)).rejects.toMatchObject({ code: 'DiskNotFound' })
+    await expect(disk.sync('/none')).rejects.toMatchObject({ code: 'DiskNotFound' })
+    await expect(disk.rename('/a', '/b')).rejects.toMatchObject({ code: 'DiskNotFound' })
   })
 })

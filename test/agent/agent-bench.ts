@@ -4,10 +4,11 @@ import { scriptDriver } from '../../src/agent/drivers/script.ts'
 import { sha256 } from '../../src/agent/journal/sealed-file.ts'
 import type { Order } from '../../src/api/node-state.ts'
 import type { KubeApi } from '../../src/ports/kube-api.ts'
-import type { Log } from '../../src/ports/log.ts'
+import { SeededRandom } from '../../src/sim/seeded-random.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
+import { MemoryDisk } from '../fakes/memory-disk.ts'
+import { type LogLine, RecordingLog } from '../fakes/recording-log.ts'
 import { FakeHost } from './fake-host.ts'
-import { MemoryDisk } from './memory-disk.ts'
 import { OneNodeCluster } from './one-node-cluster.ts'
 
 export const script = 'echo hello\n'
@@ -33,12 +34,13 @@ export class AgentBench {
   readonly clock = new ManualClock()
   readonly cluster = new OneNodeCluster()
   readonly host = new FakeHost(new MemoryDisk(), this.clock)
-  readonly lines: string[] = []
+  readonly log = new RecordingLog()
+  /** All of a run follows from its seed. */
+  readonly random: SeededRandom
   #life = new AbortController()
-  #seed: number
 
   constructor(seed = 1) {
-    this.#seed = seed
+    this.random = new SeededRandom(seed)
     this.cluster.storeScript(script)
     this.host.behave = (job) => ({
       ms: 1000,
@@ -63,13 +65,13 @@ export class AgentBench {
   start(part: Partial<AgentOptions> = {}): void {
     const life = new AbortController()
     this.#life = life
-    const { clock, host } = this
+    const { clock, host, random, log } = this
     const options: AgentOptions = {
       api: mortal(this.cluster.api, life.signal),
       host,
       clock,
-      random: { next: () => this.chance(), uuid: () => 'uuid' },
-      log: this.#log(),
+      random,
+      log,
       nodeName: 'w1',
       stateDir: '/var/lib/slipway',
       version: '0.1.0',
@@ -104,14 +106,6 @@ export class AgentBench {
     this.start()
   }
 
-  /** Mulberry32: all of a run follows from its seed. */
-  chance(): number {
-    this.#seed = (this.#seed + 0x6d2b79f5) | 0
-    let t = Math.imul(this.#seed ^ (this.#seed >>> 15), 1 | this.#seed)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-
   hasEnded(state: string): () => boolean {
     return () => this.order?.state === state
   }
@@ -120,18 +114,9 @@ export class AgentBench {
     return [...this.disk.files.keys()].filter((path) => path.startsWith('/var/lib/slipway/orders/')).sort()
   }
 
-  #log(): Log {
-    const write = (level: string) => (message: string, fields?: object) => {
-      this.lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`)
-    }
-    const log: Log = {
-      debug: write('debug'),
-      info: write('info'),
-      warn: write('warn'),
-      error: write('error'),
-      with: () => log,
-    }
-    return log
+  /** What was logged with this text in its message or its fields. */
+  logged(text: string): readonly LogLine[] {
+    return this.log.lines.filter((line) => JSON.stringify(line).includes(text))
   }
 }
 

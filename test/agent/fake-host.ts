@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/ports/clock.ts'
 import type { HeldProcess, Host, HostFacts, Job, JobState, ProcessIdentity } from '../../src/ports/host.ts'
-import type { MemoryDisk } from './memory-disk.ts'
+import type { MemoryDisk } from '../fakes/memory-disk.ts'
 
 export interface Behaviour {
   readonly ms: number

@@ -39,7 +39,8 @@ async function plant({ edits }: Mutation, copy: string): Promise<void> {
   for (const { file, find, replace } of edits) {
     const path = join(copy, file)
     const source = await readFile(path, 'utf8')
-    if (!source.includes(find)) throw new Error(`${file} has no "${find}" any more: plant the bug anew`)
+    const places = source.split(find).length - 1
+    if (places !== 1) throw new Error(`${file} has "${find}" ${places} times, not once: plant the bug anew`)
     await writeFile(
       path,
       source.replace(find, () => replace),

@@ -23,7 +23,13 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a slot is returned while the order may still run',
     rule: '1',
-    edits: [{ file: 'src/core/node/decide-node.ts', find: '&& !hasStopped(order, state)', replace: '&& false' }],
+    edits: [
+      {
+        file: 'src/core/node/decide-node.ts',
+        find: '.holder}/`) && !hasStopped(order, state)',
+        replace: '.holder}/`) && false',
+      },
+    ],
   },
   {
     name: 'two control-plane nodes at once',

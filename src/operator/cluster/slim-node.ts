@@ -1,8 +1,6 @@
 import type { Node } from '../../api/kube.ts'
 import { cordonAnnotation } from '../../core/node/node-facts.ts'
 
-const keptInfo = ['kubeletVersion', 'bootID'] as const
-
 /** Only what is read: with thousands of nodes the rest (images, addresses, managed fields) would be most of the memory. */
 export function slimNode({ metadata, spec, status }: Node): Node {
   const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels, annotations } = metadata
@@ -36,12 +34,7 @@ export function slimNode({ metadata, spec, status }: Node): Node {
           },
         ],
       }),
-      ...(info && {
-        nodeInfo: Object.fromEntries(keptInfo.map((field) => [field, info[field] ?? ''])) as Record<
-          (typeof keptInfo)[number],
-          string
-        >,
-      }),
+      ...(info && { nodeInfo: { kubeletVersion: info.kubeletVersion, bootID: info.bootID } }),
     },
   }
 }

@@ -77,7 +77,7 @@ export async function adoptState(
 ): Promise<void> {
   const { name, uid } = node.metadata
   const ownerReferences = [{ apiVersion: nodes.apiVersion, kind: nodes.kind, name, uid }]
-  if (state && (state.metadata.ownerReferences ?? []).length > 0) return removeState(api, cluster, state, signal)
+  if (state && (state.metadata.ownerReferences ?? []).length > 0) return removeState(api, state, signal)
   if (state) {
     await patchState(api, cluster, state, { metadata: { ownerReferences } }, signal)
     return
@@ -93,12 +93,7 @@ export async function adoptState(
   }
 }
 
-export async function removeState(
-  api: KubeApi,
-  _cluster: Cluster,
-  state: NodeState,
-  signal: AbortSignal,
-): Promise<void> {
+export async function removeState(api: KubeApi, state: NodeState, signal: AbortSignal): Promise<void> {
   if (state.metadata.deletionTimestamp !== undefined) return
   try {
     await api.delete(nodeStates, { name: state.metadata.name }, { uid: state.metadata.uid }, signal)

@@ -7,8 +7,8 @@ interface File {
 }
 
 /**
- * A disk with a page cache: what was not synced may or may not be there after a power loss. `budget` operations go well, the
- * one after them never ends: the caller is dead.
+ * A disk with a page cache, harsher than the simulator's: of what was not synced each name, folder and content is kept or lost
+ * on its own, in no order. `budget` operations go well, the one after them never ends: the caller is dead.
  */
 export class MemoryDisk implements Disk {
   files = new Map<string, File>()

@@ -1,0 +1,117 @@
+// What is remembered of a node while it is under work, and can be lost at any moment: its watches, and a write that waits.
+
+import { type Lease, leases } from '../../api/kube.ts'
+import type { NodeState } from '../../api/node-state.ts'
+import type { DrainReport, NodeAction } from '../../core/node/decide-node.ts'
+import type { Operation } from '../../core/update/operation.ts'
+import { LinkedAbort } from '../../kube/linked-abort.ts'
+import { Reflector } from '../../kube/reflector.ts'
+import { Store } from '../../kube/store.ts'
+import type { BudgetWatch } from '../drain/budget-watch.ts'
+import { NodeDrain } from '../drain/node-drain.ts'
+import type { OwnPods } from '../drain/own-pods.ts'
+import type { OperatorPorts } from '../ports.ts'
+
+export interface AttentionOptions {
+  readonly ports: OperatorPorts
+  readonly budgets: BudgetWatch
+  readonly ownPods: OwnPods
+  readonly wake: (node: string) => void
+  readonly signal: AbortSignal
+}
+
+interface LeaseWatch {
+  readonly store: Store<Lease>
+  readonly reflector: Reflector<Lease>
+  readonly life: LinkedAbort
+}
+
+const leaseNamespace = 'kube-node-lease'
+/** A Lease that is not there was never renewed. */
+const never = new Date(0).toISOString()
+
+const patienceMs = 2_000
+/** The same reason with other pods is told again at most this often. */
+const repeatMs = 15_000
+
+export class Attention {
+  readonly #node: string
+  readonly #options: AttentionOptions
+  #drain: NodeDrain | undefined
+  #lease: LeaseWatch | undefined
+  /** A rollout that is written only if it lasts, and since when it was wanted. */
+  #unhurried: { readonly what: string; readonly sinceMs: number } | undefined
+
+  constructor(node: string, options: AttentionOptions) {
+    this.#node = node
+    this.#options = options
+  }
+
+  watchPods(): NodeDrain {
+    const { wake, ...options } = this.#options
+    this.#drain ??= new NodeDrain({ ...options, node: this.#node, wake: () => wake(this.#node) })
+    return this.#drain
+  }
+
+  /** Undefined while the pods are not known, or the node is not this operation's yet. */
+  async stepDrain(
+    operation: Operation,
+    state: NodeState,
+    signal: AbortSignal,
+  ): Promise<(DrainReport & { readonly againMs: number | undefined }) | undefined> {
+    if (!this.#drain?.isSynced || state.status?.rollout?.operationID !== operation.id) return undefined
+    return this.#drain.step(operation, signal)
+  }
+
+  stopDrain(): void {
+    this.#drain?.stop()
+    this.#drain = undefined
+  }
+
+  /** Resolves when the Lease is known. */
+  async watchLease(signal: AbortSignal): Promise<void> {
+    this.#lease ??= this.#openLeaseWatch()
+    await this.#lease.reflector.synced(signal)
+  }
+
+  /** Undefined while nobody watches it. */
+  get leaseRenewedAt(): string | undefined {
+    return this.#lease && (this.#lease.store.get(`${leaseNamespace}/${this.#node}`)?.spec.renewTime ?? never)
+  }
+
+  /** How long to wait and see whether the write is needed at all. */
+  pauseBefore(decision: NodeAction, state: NodeState): number {
+    if (decision.action !== 'setRollout' || !decision.unhurried) {
+      this.#unhurried = undefined
+      return 0
+    }
+    const { phase, reason } = decision.rollout
+    const what = `${phase} ${reason?.code}`
+    const nowMs = this.#options.ports.clock.monotonicMs()
+    if (this.#unhurried?.what !== what) this.#unhurried = { what, sinceMs: nowMs }
+    const news = reason?.code !== state.status?.rollout?.reason?.code
+    return this.#unhurried.sinceMs + (news ? patienceMs : repeatMs) - nowMs
+  }
+
+  /** The write that waited is done: the next one waits anew. */
+  forgetPause(): void {
+    this.#unhurried = undefined
+  }
+
+  end(): void {
+    this.stopDrain()
+    this.#lease?.life.abort('the Lease is of no interest any more')
+    this.#lease = undefined
+  }
+
+  #openLeaseWatch(): LeaseWatch {
+    const { ports, wake, signal } = this.#options
+    const store = new Store<Lease>()
+    const selection = { namespace: leaseNamespace, fieldSelector: `metadata.name=${this.#node}` }
+    const reflector = new Reflector<Lease>({ ...ports, type: leases, store, selection })
+    store.subscribe(() => wake(this.#node))
+    const life = new LinkedAbort(signal)
+    void reflector.run(life.signal)
+    return { store, reflector, life }
+  }
+}
