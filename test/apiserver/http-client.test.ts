@@ -1,7 +1,6 @@
 // Our client against a real API server: what the port promises.
 
 import { readFile } from 'node:fs/promises'
-import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { SystemClock } from '../../src/adapters/clock/system-clock.ts'
 import { SystemRandom } from '../../src/adapters/random/system-random.ts'
@@ -194,7 +193,7 @@ describe.skipIf(missing)('the client on a real API server', () => {
     const token = page.continueToken ?? ''
     expect(token).not.toBe('')
     const { resourceVersion } = (await api.create(configMaps, configMap('newer'), signal)).metadata
-    await request(`${server.etcdUrl}/v3/kv/compaction`, {
+    await fetch(`${server.etcdUrl}/v3/kv/compaction`, {
       method: 'POST',
       body: JSON.stringify({ revision: resourceVersion }),
     })

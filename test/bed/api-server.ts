@@ -2,9 +2,9 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
+import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Agent, request } from 'undici'
 import { type Authority, makeAuthority, makePair, makeSigningKey } from './certificates.ts'
 import { ChildProgram, freePorts } from './child-program.ts'
 import { findPrograms } from './programs.ts'
@@ -88,11 +88,8 @@ async function start(
   }
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
   const etcd = launch('etcd', etcdArguments(dir, etcdUrl, `http://127.0.0.1:${peerPort}`))
-  await etcd.ready(async () => (await request(`${etcdUrl}/health`)).statusCode === 200)
+  await etcd.ready(async () => (await fetch(`${etcdUrl}/health`)).ok)
 
-  const admin = new Agent({
-    connect: { ca: files.authority.certificate, cert: files.admin.certificate, key: files.admin.key },
-  })
   const startApi = async () => {
     const child = launch('kube-apiserver', [
       ...apiArguments(dir, etcdUrl, apiPort),
@@ -100,11 +97,7 @@ async function start(
         ? [`--audit-policy-file=${dir}/audit-policy.yaml`, `--audit-log-path=${dir}/audit.log`]
         : []),
     ])
-    const answers = async (path: string) => {
-      const { statusCode, body } = await request(url + path, { dispatcher: admin })
-      await body.dump()
-      return statusCode === 200
-    }
+    const answers = (path: string) => isOk(url + path, files)
     await child.ready(async () => (await answers('/readyz')) && (await answers('/api/v1/namespaces/default')))
   }
   const endApi = async (signal: 'SIGTERM' | 'SIGKILL') => {
@@ -139,11 +132,20 @@ async function start(
       await endApi('SIGTERM')
       await startApi()
     },
-    stop: async () => {
-      await admin.destroy()
-      await stop()
-    },
+    stop,
   }
+}
+
+function isOk(url: string, { authority, admin }: Awaited<ReturnType<typeof writeFiles>>): Promise<boolean> {
+  const tls = { ca: authority.certificate, cert: admin.certificate, key: admin.key }
+  return new Promise((resolve, reject) => {
+    // A connection of its own: one that was kept would be broken by the next restart.
+    const asking = get(url, { ...tls, agent: false }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode === 200)
+    })
+    asking.on('error', reject)
+  })
 }
 
 function etcdArguments(dir: string, clientUrl: string, peerUrl: string): string[] {

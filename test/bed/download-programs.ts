@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Agent, fetch } from 'undici'
 import { runProgram } from './run-program.ts'
 import { etcdVersion, kubernetesPrograms, kubernetesVersion } from './versions.ts'
 
+const answerWithinMs = 5_000
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
 /** Puts every program into the folder; throws soon where the sites do not answer or do not serve this platform. */
@@ -15,9 +15,8 @@ export async function downloadPrograms(folder: string, scratch: string): Promise
   if (process.platform !== 'linux' || architecture === undefined) {
     throw new Error(`there are no official builds for ${process.platform} on ${process.arch}`)
   }
-  const dispatcher = new Agent({ connect: { timeout: 3_000 }, headersTimeout: 10_000 })
   const download = async (url: string): Promise<Buffer> => {
-    const answer = await fetch(url, { dispatcher })
+    const answer = await fetchSoon(url)
     if (!answer.ok) throw new Error(`${url} answered ${answer.status}`)
     return Buffer.from(await answer.arrayBuffer())
   }
@@ -29,8 +28,18 @@ export async function downloadPrograms(folder: string, scratch: string): Promise
     }
     await fetchEtcd(folder, scratch, architecture, download)
   } finally {
-    await dispatcher.close()
     await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** The answer must begin soon; its body may then take its time. */
+async function fetchSoon(url: string): Promise<Response> {
+  const silent = new AbortController()
+  const timer = setTimeout(() => silent.abort(new Error(`${url} does not answer`)), answerWithinMs)
+  try {
+    return await fetch(url, { signal: silent.signal })
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -90,41 +90,30 @@ function causesOf(causes: unknown): KubeErrorCause[] {
 /** A request that nobody answered. */
 export interface Unanswered {
   readonly error: KubeError
-  /** It was certainly not carried out: no connection came about. */
+  /** It was certainly not carried out: it did not leave. */
   readonly unsent: boolean
   /** The same will happen again: a certificate that is not trusted, say. */
   readonly hopeless: boolean
 }
 
-const beforeSending = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_PRX_CONN',
-  'UND_ERR_PRX_TLS',
-])
-const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])
 const untrusted = /^(CERT_|ERR_TLS_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_SSL_|HOSTNAME_MISMATCH)/
 
-export function unanswered(cause: unknown, server: string): Unanswered {
+/** `sent`: its first byte may have left. Before that nothing can have been done, whatever has failed. */
+export function unanswered(cause: unknown, server: string, sent: boolean): Unanswered {
   const code = errorCode(cause)
   const why = cause instanceof Error ? reasonOf(cause) : String(cause)
-  if (timeouts.has(code)) {
+  if (code === 'ETIMEDOUT') {
     const error = new KubeError('Timeout', `no answer from ${server} in time (${why})`, { cause })
-    return { error, unsent: false, hopeless: false }
+    return { error, unsent: !sent, hopeless: false }
   }
   const hopeless = untrusted.test(code) || code === 'EPROTO'
   const error = new KubeError('Unreachable', `cannot reach ${server}: ${why}`, { cause })
-  return { error, unsent: hopeless || beforeSending.has(code), hopeless }
+  return { error, unsent: hopeless || !sent, hopeless }
 }
 
 function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return ''
-  // Several addresses were tried: all of them failed before anything was sent, the first tells why.
+  // Several addresses were tried: the first tells why.
   if (error instanceof AggregateError) return errorCode(error.errors[0])
   if ('code' in error && typeof error.code === 'string') return error.code
   return errorCode(error.cause)

@@ -1,6 +1,6 @@
 // Requests over HTTP/1.1 with the rules of repetition: reads may be repeated, writes only if they certainly had no effect.
 
-import type { Dispatcher } from 'undici'
+import type { IncomingMessage } from 'node:http'
 import { isKubeError, KubeError } from '../../api/kube-error.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -11,7 +11,7 @@ import { sleep } from '../sleep.ts'
 import { refusal, type Unanswered, unanswered } from './failure.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { TimeLimit, TimeLimitPassed } from './time-limit.ts'
-import { type Route, Transport } from './transport.ts'
+import { type Message, type Method, Transport } from './transport.ts'
 
 const backOff = { baseMs: 100, maxMs: 5_000 }
 /**
@@ -48,7 +48,7 @@ export interface HttpClientOptions {
 export interface Call {
   readonly verb: Verb
   readonly plural: string
-  readonly method: Dispatcher.HttpMethod
+  readonly method: Method
   readonly path: string
   readonly body?: string
   readonly contentType?: string
@@ -57,7 +57,7 @@ export interface Call {
 /** Success, or a failure with what it means for trying again. */
 type Outcome<T> = { readonly ok: true; readonly value: T } | ({ readonly ok: false } & Unanswered)
 
-type Consume<T> = (answer: Dispatcher.ResponseData, extend: (ms: number) => void) => Promise<T>
+type Consume<T> = (answer: IncomingMessage, extend: (ms: number) => void) => Promise<T>
 
 export class HttpClient {
   readonly #options: Required<Omit<HttpClientOptions, 'onRequest'>>
@@ -114,7 +114,7 @@ export class HttpClient {
     const readLines: Consume<void> = async (answer, extend) => {
       const lines = new LineSplitter()
       extend(silenceMs)
-      for await (const chunk of answer.body) {
+      for await (const chunk of answer) {
         extend(silenceMs)
         lines.push(chunk, guarded)
       }
@@ -139,19 +139,18 @@ export class HttpClient {
     const limit = new TimeLimit(clock, timeoutMs, signal)
     const startedMs = clock.monotonicMs()
     let status = 0
+    let sent = false
+    const beforeSending = () => {
+      if (clock.monotonicMs() > sendBeforeMs) return tooLate()
+      sent = true
+      return undefined
+    }
     try {
-      const route = await this.#transport.route(limit.signal)
-      if (clock.monotonicMs() > sendBeforeMs) {
-        const error = new KubeError('Timeout', 'the write was not sent: it would have come too late')
-        return { ok: false, error, unsent: true, hopeless: true }
-      }
-      const answer = await route.dispatcher.request(this.#message(call, route, limit.signal))
-      status = answer.statusCode
+      const answer = await this.#transport.send({ ...this.#message(call), beforeSending }, limit.signal)
+      status = answer.statusCode ?? 0
       if (status >= 300) {
-        const retryAfter = answer.headers['retry-after']
         const [path = ''] = call.path.split('?')
-        const said = await answer.body.text()
-        const error = refusal(path, status, said, typeof retryAfter === 'string' ? retryAfter : undefined)
+        const error = refusal(path, status, await readText(answer), answer.headers['retry-after'])
         return { ok: false, error, unsent: false, hopeless: false }
       }
       return { ok: true, value: await consume(answer, (ms) => limit.extend(ms)) }
@@ -160,31 +159,27 @@ export class HttpClient {
       if (cause instanceof SlipwayError) throw cause
       if (cause instanceof KubeError) return { ok: false, error: cause, unsent: false, hopeless: false }
       const { server } = this.#transport
-      return { ok: false, ...unanswered(limit.passed ? new TimeLimitPassed() : cause, server) }
+      return { ok: false, ...unanswered(limit.passed ? new TimeLimitPassed() : cause, server, sent) }
     } finally {
       limit.end()
       this.#onRequest?.({ verb: call.verb, plural: call.plural, status, ms: clock.monotonicMs() - startedMs })
     }
   }
 
-  #message(call: Call, route: Route, signal: AbortSignal): Dispatcher.RequestOptions {
+  #message(call: Call): Omit<Message, 'beforeSending'> {
+    const { method, path, body, contentType = 'application/json' } = call
+    const headers = { accept: 'application/json', 'user-agent': this.#options.userAgent }
     return {
-      origin: route.origin,
-      path: `${route.basePath}${call.path}`,
-      method: call.method,
-      headers: {
-        accept: 'application/json',
-        'user-agent': this.#options.userAgent,
-        ...(route.authorization === undefined ? {} : { authorization: route.authorization }),
-        ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
-      },
-      ...(call.body === undefined ? {} : { body: call.body }),
-      signal,
-      // Both are measured by our own limit: a watch may be silent between bookmarks for longer than undici allows.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+      method,
+      path,
+      body,
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': contentType }) },
     }
   }
+}
+
+function tooLate(): KubeError {
+  return new KubeError('Timeout', 'the write was not sent: it would have come too late')
 }
 
 function mayRepeat(call: Call, outcome: Unanswered): boolean {
@@ -196,15 +191,21 @@ function mayRepeat(call: Call, outcome: Unanswered): boolean {
   return call.method === 'GET' && isKubeError(error, 'ServerError', 'Unreachable', 'Timeout')
 }
 
-async function readJson(answer: Dispatcher.ResponseData): Promise<unknown> {
-  const body = await answer.body.text()
+async function readJson(answer: IncomingMessage): Promise<unknown> {
+  const body = await readText(answer)
   try {
     return JSON.parse(body)
   } catch (cause) {
-    const status = answer.statusCode
+    const status = answer.statusCode ?? 0
     throw new KubeError('ServerError', `the server answered ${status} with something that is not JSON`, {
       status,
       cause,
     })
   }
+}
+
+async function readText(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of answer) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { makeAuthority, makePair } from '../../../test/bed/certificates.ts'
 import { fixedRandom } from '../../../test/fakes/fixed-random.ts'
 import { SystemClock } from '../../adapters/clock/system-clock.ts'
 import { type ConfigMap, configMaps, type Node, nodes } from '../../api/kube.ts'
@@ -161,6 +164,46 @@ describe('HttpKubeApi', () => {
     const { api } = clientOf(url, { clock, connection: { server: url, credentials } })
     await expect(api.delete(nodes, { name: 'n' }, {}, signal)).rejects.toMatchObject({ code: 'Timeout' })
     expect(requests).toHaveLength(0)
+  })
+
+  test('a write whose connection came about too late is not sent at all', async () => {
+    let nowMs = 0
+    let requests = 0
+    const system = new SystemClock()
+    const clock = { now: () => system.now(), monotonicMs: () => nowMs, after: () => () => {} }
+    const { certificate: cert, key } = makePair(makeAuthority('test'), { name: 'server' })
+    const server = createTlsServer({ cert, key }, () => {
+      requests += 1
+    })
+    // Time passes between the first packet and the end of the handshake.
+    server.on('connection', () => {
+      nowMs += 5_000
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    cleanUps.push(() => new Promise((resolve) => server.close(resolve)))
+    const { port } = server.address() as AddressInfo
+    const credentials = { current: async () => ({}), refused: () => {} }
+    const connection = { server: `https://127.0.0.1:${port}`, insecureSkipTlsVerify: true, credentials }
+    const { api, records } = clientOf('', { clock, connection })
+    const deleting = api.delete(nodes, { name: 'n' }, {}, signal)
+    await expect(deleting).rejects.toMatchObject({ code: 'Timeout', message: expect.stringContaining('not sent') })
+    expect(records).toHaveLength(1)
+    expect(requests).toBe(0)
+  })
+
+  test('a kept connection that breaks before the answer: a read is repeated, a write is not', async () => {
+    for (const [times, call] of [
+      [3, (api: HttpKubeApi) => api.get(nodes, { name: 'n' }, signal)],
+      [2, (api: HttpKubeApi) => api.patch(nodes, { name: 'n' }, { type: 'merge', body: {} }, signal)],
+    ] as const) {
+      const { url, requests } = await serve(node, hangUp, node)
+      const { api } = clientOf(url)
+      await api.get(nodes, { name: 'n' }, signal)
+      if (times === 3) await call(api)
+      else await expect(call(api)).rejects.toMatchObject({ code: 'Unreachable' })
+      expect(requests).toHaveLength(times)
+      expect(requests[1]?.socket).toBe(requests[0]?.socket)
+    }
   })
 
   test('an answer that does not come is a Timeout; an abort is the caller’s own reason', async () => {

@@ -1,46 +1,89 @@
-import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
+import type { Socket } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import type { KubeConnection, KubeCredential } from '../../ports/kube-connection.ts'
+import { dial, hostOf, proxyAuthorization, type ServerTls } from './dial.ts'
 
-const connectTimeoutMs = 10_000
 /** Shorter than the API server keeps idle connections (90 s), so that we never write into one it is closing. */
 const keepAliveMs = 45_000
 
-export interface Route {
-  readonly dispatcher: Dispatcher
-  readonly origin: string
-  readonly basePath: string
-  readonly authorization: string | undefined
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export interface Message {
+  readonly method: Method
+  /** Below the server's address. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+  /** The connection stands and the next thing is the first byte. With an error the request ends there, unsent. */
+  readonly beforeSending: () => Error | undefined
 }
+
+type Pair = KubeCredential['certificate']
 
 /** Keeps the connections to one API server, and replaces them when the client certificate changes. */
 export class Transport {
   readonly #connection: KubeConnection
-  readonly #origin: string
-  readonly #basePath: string
-  #open: { readonly dispatcher: Dispatcher; readonly certificate: KubeCredential['certificate'] } | undefined
-  #closed = false
+  readonly #server: URL
+  readonly #proxy: URL | undefined
+  /** What goes before the path: where the API is below one, and all of the address where a plain proxy must know it. */
+  readonly #pathPrefix: string
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #running = new Set<ClientRequest>()
+  readonly #closing = new AbortController()
+  #open: { readonly agent: Agent; readonly pair: Pair } | undefined
 
   constructor(connection: KubeConnection) {
-    const url = new URL(connection.server)
     this.#connection = connection
-    this.#origin = url.origin
-    this.#basePath = url.pathname.replace(/\/+$/, '')
+    this.#server = new URL(connection.server)
+    this.#proxy = connection.proxyUrl === undefined ? undefined : new URL(connection.proxyUrl)
+    const { protocol, origin, pathname, host } = this.#server
+    const viaPlainProxy = this.#proxy !== undefined && protocol === 'http:' ? this.#proxy : undefined
+    this.#pathPrefix = (viaPlainProxy ? origin : '') + pathname.replace(/\/+$/, '')
+    this.#headers = { host, ...(viaPlainProxy && proxyAuthorization(viaPlainProxy)) }
   }
 
   get server(): string {
     return this.#connection.server
   }
 
-  async route(signal: AbortSignal): Promise<Route> {
-    const credential = await this.#connection.credentials.current(signal)
-    if (this.#closed) throw new Error('the client is closed')
-    if (this.#open === undefined || !isSamePair(this.#open.certificate, credential.certificate)) {
-      // Requests on the old connections run to their end.
-      void this.#open?.dispatcher.close()
-      this.#open = { dispatcher: this.#connect(credential.certificate), certificate: credential.certificate }
-    }
-    const { dispatcher } = this.#open
-    return { dispatcher, origin: this.#origin, basePath: this.#basePath, authorization: credential.authorization }
+  /** Resolves when the answer begins; its body is read as fast as the reader takes it. The signal ends both. */
+  async send(message: Message, signal: AbortSignal): Promise<IncomingMessage> {
+    const { authorization, certificate } = await this.#connection.credentials.current(signal)
+    signal.throwIfAborted()
+    if (this.#closing.signal.aborted) throw new Error('the client is closed')
+    const { method, body, beforeSending } = message
+    const sending = request({
+      agent: this.#agentFor(certificate),
+      method,
+      path: `${this.#pathPrefix}${message.path}`,
+      headers: {
+        ...this.#headers,
+        ...message.headers,
+        ...(authorization === undefined ? {} : { authorization }),
+        // Node leaves it out for a DELETE.
+        ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+      },
+      signal,
+    })
+    this.#running.add(sending)
+    return new Promise((resolve, reject) => {
+      // Node tells an aborted request only when it gets its connection; nobody should wait for that.
+      const onAbort = () => reject(signal.reason)
+      signal.addEventListener('abort', onAbort, { once: true })
+      sending.once('close', () => {
+        this.#running.delete(sending)
+        signal.removeEventListener('abort', onAbort)
+      })
+      // Stays on: what breaks after the answer has begun is told to the reader of its body.
+      sending.on('error', reject)
+      sending.once('response', resolve)
+      sending.once('socket', (socket) => {
+        const objection = socket.destroyed ? new Error('the idle connection has just been closed') : beforeSending()
+        if (objection === undefined) sending.end(body)
+        else sending.destroy(objection)
+      })
+    })
   }
 
   refused(): void {
@@ -49,32 +92,54 @@ export class Transport {
 
   /** Ends all requests and connections. */
   async close(): Promise<void> {
-    this.#closed = true
-    await this.#open?.dispatcher.destroy()
+    this.#closing.abort()
+    const running = [...this.#running]
+    const ended = running.map((sending) => new Promise((resolve) => sending.once('close', resolve)))
+    for (const sending of running) sending.destroy(new Error('the client is closed'))
+    if (this.#open) retire(this.#open.agent)
     this.#open = undefined
+    await Promise.all(ended)
   }
 
-  #connect(pair: KubeCredential['certificate']): Dispatcher {
-    const { authority, insecureSkipTlsVerify, tlsServerName, proxyUrl } = this.#connection
-    const tls = {
-      timeout: connectTimeoutMs,
-      rejectUnauthorized: insecureSkipTlsVerify !== true,
-      ...(authority === undefined ? {} : { ca: authority }),
-      ...(pair === undefined ? {} : { cert: pair.certificate, key: pair.key }),
-      ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+  #agentFor(pair: Pair): Agent {
+    if (this.#open !== undefined && isSamePair(this.#open.pair, pair)) return this.#open.agent
+    if (this.#open) retire(this.#open.agent)
+    const agent = this.#newAgent(pair)
+    this.#open = { agent, pair }
+    return agent
+  }
+
+  /** Without a limit on connections: a watch holds one for as long as it lasts, and a write must not wait for that. */
+  #newAgent(pair: Pair): Agent {
+    const way = { server: this.#server, proxy: this.#proxy, tls: this.#tls(pair) }
+    // The agent gets only connections that stand, so what fails before a request has one was certainly not sent.
+    const createConnection = (_options: unknown, created: (error: Error | null, socket?: Socket) => void) => {
+      dial(way, this.#closing.signal).then((socket) => created(null, socket), created)
     }
-    const options = { allowH2: false, pipelining: 1, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs }
-    return proxyUrl === undefined
-      ? new Pool(this.#origin, { ...options, connect: tls })
-      : new ProxyAgent({
-          ...options,
-          uri: proxyUrl,
-          requestTls: { ...tls, allowH2: false },
-          proxyTls: { timeout: connectTimeoutMs },
-        })
+    return Object.assign(new Agent({ keepAlive: true, scheduling: 'lifo', timeout: keepAliveMs }), { createConnection })
+  }
+
+  #tls(pair: Pair): ServerTls | undefined {
+    if (this.#server.protocol !== 'https:') return undefined
+    const { authority, insecureSkipTlsVerify, tlsServerName } = this.#connection
+    return {
+      // One for all connections: the authorities are read once and kept once.
+      context: createSecureContext({
+        ...(authority === undefined ? {} : { ca: authority }),
+        ...(pair === undefined ? {} : { cert: pair.certificate, key: pair.key }),
+      }),
+      name: tlsServerName ?? hostOf(this.#server),
+      verify: insecureSkipTlsVerify !== true,
+    }
   }
 }
 
-function isSamePair(a: KubeCredential['certificate'], b: KubeCredential['certificate']): boolean {
+/** Idle connections are closed; requests on the others run to their end, and then those are closed too. */
+function retire(agent: Agent): void {
+  agent.maxFreeSockets = 0
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+}
+
+function isSamePair(a: Pair, b: Pair): boolean {
   return a === b || (a !== undefined && b !== undefined && a.certificate === b.certificate && a.key === b.key)
 }
