@@ -98,7 +98,8 @@ export interface CliDependencies {
   readonly err: Terminal
   readonly clock: Clock
   readonly random: Random
-  readonly yaml: Yaml
+  /** Loaded when asked for. */
+  yaml(): Promise<Yaml>
   readonly version: string
   /** Aborted by SIGINT or SIGTERM. */
   readonly signal: AbortSignal

@@ -8,6 +8,10 @@ export function formatOption(...formats: readonly Format[]): Option {
 }
 
 /** Writes a value for machines. */
-export function writeValue(deps: Pick<CliDependencies, 'out' | 'yaml'>, format: 'json' | 'yaml', value: unknown): void {
-  deps.out.write(format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : deps.yaml.print(value))
+export async function writeValue(
+  deps: Pick<CliDependencies, 'out' | 'yaml'>,
+  format: 'json' | 'yaml',
+  value: unknown,
+): Promise<void> {
+  deps.out.write(format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : (await deps.yaml()).print(value))
 }

@@ -89,7 +89,7 @@ async function readScript(deps: DraftDependencies, path: string): Promise<Script
 }
 
 async function readUpdate(deps: DraftDependencies, path: string): Promise<{ name?: string; spec: DirectUpdateSpec }> {
-  const value = parsed(deps, await readText(deps, path), path)
+  const value = await parsed(deps, await readText(deps, path), path)
   if (!isRecord(value) || value.kind !== directUpdates.kind || value.apiVersion !== directUpdates.apiVersion) {
     throw new SlipwayError('Usage', `${path} is not a DirectUpdate`, {
       nextStep: `it must be one YAML document with apiVersion: ${directUpdates.apiVersion} and kind: ${directUpdates.kind}`,
@@ -123,9 +123,10 @@ async function readText({ readFile }: DraftDependencies, path: string): Promise<
   }
 }
 
-function parsed({ yaml }: DraftDependencies, text: string, path: string): unknown {
+async function parsed({ yaml }: DraftDependencies, text: string, path: string): Promise<unknown> {
+  const { parse } = await yaml()
   try {
-    return yaml.parse(text)
+    return parse(text)
   } catch (cause) {
     throw new SlipwayError('Usage', `${path} is not YAML: ${cause instanceof Error ? cause.message : String(cause)}`, {
       nextStep: 'correct it and try again',

@@ -1,8 +1,6 @@
 // The way to the API server, from flags and environment; every role takes it from here.
 
 import { inClusterConnection } from '../adapters/kubeconfig/in-cluster-connection.ts'
-import { kubeconfigConnection } from '../adapters/kubeconfig/kubeconfig-connection.ts'
-import { kubeconfigPaths } from '../adapters/kubeconfig/kubeconfig-files.ts'
 import type { Connection } from '../cli/dependencies.ts'
 import type { RequestRecord } from '../kube/http/http-client.ts'
 import { HttpKubeApi } from '../kube/http/http-kube-api.ts'
@@ -53,11 +51,14 @@ export class Connector {
     await Promise.all(this.#open.splice(0).map((api) => api.close()))
   }
 
-  #connection({ kubeconfig, context }: Connection) {
+  async #connection({ kubeconfig, context }: Connection) {
     const { clock, env } = this.#options
     const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env
     const named = kubeconfig !== undefined || context !== undefined || env.KUBECONFIG !== undefined
     if (!named && host !== undefined) return inClusterConnection({ host, port, clock })
+    // Loaded when asked for: within a cluster nobody needs to read YAML.
+    const { kubeconfigPaths } = await import('../adapters/kubeconfig/kubeconfig-files.ts')
+    const { kubeconfigConnection } = await import('../adapters/kubeconfig/kubeconfig-connection.ts')
     return kubeconfigConnection({ paths: kubeconfigPaths(kubeconfig, env), context, env, clock })
   }
 }

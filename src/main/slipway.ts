@@ -2,7 +2,6 @@
 
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { parse, stringify } from 'yaml'
 import packageJson from '../../package.json' with { type: 'json' }
 import { SystemClock } from '../adapters/clock/system-clock.ts'
 import { SystemRandom } from '../adapters/random/system-random.ts'
@@ -25,16 +24,12 @@ const deps: CliDependencies = {
   random,
   version,
   signal: stopSignal(),
-  yaml: {
-    parse: (text) => parse(text),
-    // YAML 1.1, since kubectl and most Go readers still speak it: `on` and `yes` are quoted for them.
-    print: (value) => stringify(value, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false }),
-  },
   // A person waits for the answer: what cannot be reached is said after seconds, not after half a minute.
   connect: (connection) => connector.connect({ ...connection, component: 'cli', timeoutMs: 15_000, retryForMs: 2000 }),
   readFile: (path) => readFile(path, 'utf8'),
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
-  // Loaded when asked for: an agent keeps no simulator in memory, and `status` does not wait for one.
+  // Loaded when asked for: an agent keeps no simulator and no YAML in memory, and `status` does not wait for them.
+  yaml: async () => (await import('./yaml-text.ts')).yamlText,
   crds: async () => [...(await import('./crd/render-definitions.ts')).renderDefinitions().values()].join('---\n'),
   runOperator: async (options, signal) =>
     (await import('./roles/operator-role.ts')).operatorRole(role, options, signal),

@@ -215,7 +215,7 @@ export function cliFixture(api: FakeKubeApi, changes: Partial<CliDependencies> =
     err,
     clock,
     random: { next: () => 0.5, uuid: () => 'abcde123-0000-4000-8000-000000000000' },
-    yaml: { parse: JSON.parse, print: (value) => `${JSON.stringify(value)}\n` },
+    yaml: async () => ({ parse: JSON.parse, print: (value) => `${JSON.stringify(value)}\n` }),
     version: '0.1.0',
     signal: controller.signal,
     connect: async () => api,

@@ -56,7 +56,7 @@ async function runDemoCommand(context: CommandContext, options: DemoCommandOptio
     .runDemo({ nodes: options.nodes, seed: options.seed, speed }, sink, signal)
     .finally(() => sink.end())
   if (options.output === 'table') out.write(figuresText(figures))
-  else writeValue(context, options.output, figures)
+  else await writeValue(context, options.output, figures)
   return figures.phase === 'Succeeded' && figures.violations.length === 0 ? exitCode.done : exitCode.failed
 }
 

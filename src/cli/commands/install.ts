@@ -43,7 +43,8 @@ async function runInstall(context: CommandContext, options: InstallOptions): Pro
       nextStep: 'run: slipway install --print | kubectl apply -f -',
     })
   }
-  const { out, yaml, version } = context
+  const { out, version } = context
+  const yaml = await context.yaml()
   const [namespace, ...others] = manifests({
     namespace: options.namespace,
     image: options.image ?? `slipway:${version}`,

@@ -47,7 +47,7 @@ async function runNodes(context: CommandContext, options: NodesOptions): Promise
   const reports = found.items
     .map((node) => nodeReport(node, byName.get(node.metadata.name)))
     .sort((a, b) => a.role.localeCompare(b.role) || a.name.localeCompare(b.name, 'en', { numeric: true }))
-  if (options.output !== 'table') writeValue(context, options.output, reports)
+  if (options.output !== 'table') await writeValue(context, options.output, reports)
   else if (reports.length === 0) out.write('no node matches\n')
   else writeLines(out, tableLines(columns, reports, widthOf(out)))
   return exitCode.done

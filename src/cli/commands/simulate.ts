@@ -48,7 +48,7 @@ async function runSimulateCommand(context: CommandContext, options: SimulateComm
   const { output, ...simulation } = options
   const result = await context.runSimulate(simulation, counter(context, simulation.seeds), context.signal)
   if (output === 'table') context.out.write(resultText(result))
-  else writeValue(context, output, result)
+  else await writeValue(context, output, result)
   return result.violations.length === 0 ? exitCode.done : exitCode.failed
 }
 

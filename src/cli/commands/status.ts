@@ -76,7 +76,7 @@ async function showAll(context: CommandContext, output: Format): Promise<number>
     return { update, view: progressView({ now, update, nodes: selected, nodeStates: states, policy }) }
   })
   if (output !== 'table') {
-    writeValue(
+    await writeValue(
       context,
       output,
       views.map(({ view, update }) => updateReport(view, update)),
@@ -143,7 +143,7 @@ async function showOne(context: CommandContext, name: string, output: Format): P
   const update = await mustFind(api, directUpdates, { name }, signal)
   const view = progressView(await readSnapshot(api, update, clock, signal))
   if (output === 'table') writeLines(out, detailLines(view, update, widthOf(out)))
-  else writeValue(context, output, updateReport(view, update))
+  else await writeValue(context, output, updateReport(view, update))
   return outcomeCode(update)
 }
 

@@ -84,7 +84,7 @@ async function runUpdate(context: CommandContext, options: UpdateOptions): Promi
   if (!options.wait) {
     if (options.output === 'table') out.write(`${name} created; follow it: slipway status ${name} -w\n`)
     else
-      writeValue(
+      await writeValue(
         context,
         options.output,
         updateReport(progressView(await readSnapshot(api, update, clock, signal)), update),
@@ -107,7 +107,7 @@ export async function followToEnd(
   const { name } = update.metadata
   try {
     const { snapshot, deleted } = await followUpdate({ api, clock, sink, update }, signal)
-    if (output !== 'table') writeValue(context, output, updateReport(progressView(snapshot), snapshot.update))
+    if (output !== 'table') await writeValue(context, output, updateReport(progressView(snapshot), snapshot.update))
     if (deleted) {
       throw new SlipwayError('Refused', `DirectUpdate ${name} was deleted before its end`, {
         nextStep: 'see how the nodes stand: slipway nodes',

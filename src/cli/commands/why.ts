@@ -47,7 +47,7 @@ async function runWhy(context: CommandContext, subject: string, options: { reado
       nextStep: 'look at what there is: slipway nodes, slipway status; a pod is NAMESPACE/NAME',
     })
   }
-  if (options.output !== 'table') writeValue(context, options.output, answers)
+  if (options.output !== 'table') await writeValue(context, options.output, answers)
   else
     writeLines(
       out,

@@ -107,6 +107,8 @@ describe('Transport', () => {
       response.flushHeaders()
       held.push(() => response.end('all of it'))
     })
+    // Left to the server, an idle connection would be closed soon anyway.
+    server.keepAliveTimeout = 0
     const { port, sockets } = await listen(server)
     let certificate = { certificate: '1', key: '1' }
     const transport = transportOf({ server: `http://127.0.0.1:${port}` }, () => ({ certificate }))
