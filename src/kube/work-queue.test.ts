@@ -28,6 +28,18 @@ describe('WorkQueue', () => {
     expect(taken).toEqual(['a', 'b'])
   })
 
+  test('a key that failed waits, also when it was asked for while in work', async () => {
+    const { clock, queue, signal } = setUp()
+    queue.add('a')
+    expect(await queue.get(signal)).toBe('a')
+    queue.add('a')
+    queue.addRateLimited('a')
+    queue.done('a')
+    expect(queue.depth).toBe(0)
+    await clock.advance(200)
+    expect(queue.depth).toBe(1)
+  })
+
   test('a key is never in work twice; added meanwhile, it comes again afterwards', async () => {
     const { queue, signal } = setUp()
     queue.add('a')

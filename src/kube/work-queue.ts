@@ -78,7 +78,12 @@ export class WorkQueue {
     this.#delayed.set(key, { dueMs, cancel })
   }
 
+  /**
+   * The key failed: it comes back after a wait, also if it was asked for while in work. Else work that wakes itself and
+   * fails at once would go round for ever without letting anything else happen.
+   */
   addRateLimited(key: Key): void {
+    this.#again.delete(key)
     const failures = (this.#failures.get(key) ?? 0) + 1
     this.#failures.set(key, failures)
     this.addAfter(key, backOffMs(this.#backOff, failures, this.#random))

@@ -10,6 +10,7 @@ import type { CancelTimer } from '../../ports/clock.ts'
 import type { OperatorPorts } from '../ports.ts'
 
 const lingerMs = 60_000
+const freedMs = 1_000
 
 interface Watch {
   readonly store: Store<PodDisruptionBudget>
@@ -74,12 +75,12 @@ export class BudgetWatch {
     this.#reserved.set(uid, { resourceVersion, count: this.reserved(budget) + 1 })
   }
 
-  /** The eviction was refused: what was set aside for it is free for others. */
+  /** The eviction was refused: what was set aside for it is free for others, who are told in a while, not in a loop. */
   unreserve(budget: PodDisruptionBudget): void {
     const { uid } = budget.metadata
     const entry = this.#reserved.get(uid)
     if (entry) this.#reserved.set(uid, { ...entry, count: Math.max(0, entry.count - 1) })
-    this.#wakeWaiting(uid)
+    this.#ports.clock.after(freedMs, () => this.#wakeWaiting(uid))
   }
 
   /** Wakes the node when this budget changes. */

@@ -1,0 +1,18 @@
+// Histories that once went wrong. The code around them has changed since and so may what happens in them; they stay all the
+// same, each with what it showed.
+
+import { describe, expect, it } from 'vitest'
+import { project, simulateFaults } from './simulate.ts'
+
+describe('histories that once went wrong', () => {
+  it.each([
+    [68, 'an emergency stop between decision and write was overlooked'],
+    [355, 'what a refused eviction had set aside was never freed'],
+    [511, 'a slot returned by a write that seemed to fail was never told of'],
+    [1960, 'a watch that was over hid what the next one brought'],
+    [3392, 'nodes were taken for an update that was gone'],
+    [12724, 'a leader that was none any more woke itself for ever'],
+  ])('seed %i: %s', { timeout: 60_000 }, async (seed) => {
+    expect((await simulateFaults(project, seed, seed)).violations).toEqual([])
+  })
+})
