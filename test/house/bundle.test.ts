@@ -1,4 +1,4 @@
-// What ships is not what the other tests run: the bundle leaves out parts of a library, so it is seen to speak HTTP.
+// What ships is not what the other tests run: the bundle is seen to load its parts and to speak HTTP.
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
