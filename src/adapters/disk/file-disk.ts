@@ -1,30 +1,53 @@
-import { mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  fsync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { SlipwayError, type SlipwayErrorCode } from '../../api/slipway-error.ts'
 import type { Disk } from '../../ports/disk.ts'
 
-/** The Disk port over this machine's file system. */
+const synced = promisify(fsync)
+
+/**
+ * The Disk port over this machine's file system. A journal is made of small files: what only touches the page cache is done
+ * at once, which takes microseconds; each trip to the thread pool would take a turn of the event loop. What waits for the
+ * disk itself (`sync`) does not hold anybody up.
+ */
 export class FileDisk implements Disk {
   read(path: string): Promise<string | undefined> {
-    return orUndefined(path, () => readFile(path, 'utf8'))
+    return orUndefined(path, () => readFileSync(path, 'utf8'))
   }
 
   readTail(path: string, bytes: number): Promise<string | undefined> {
-    return orUndefined(path, async () => {
-      await using file = await open(path, 'r')
-      const { size } = await file.stat()
-      const buffer = Buffer.alloc(Math.min(bytes, size))
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, size - buffer.length)
-      return buffer.toString('utf8', 0, bytesRead)
-    })
+    return orUndefined(path, () =>
+      withFile(path, 'r', 0, (file) => {
+        const { size } = fstatSync(file)
+        const buffer = Buffer.alloc(Math.min(bytes, size))
+        const bytesRead = readSync(file, buffer, 0, buffer.length, size - buffer.length)
+        return buffer.toString('utf8', 0, bytesRead)
+      }),
+    )
   }
 
   write(path: string, content: string, mode: number): Promise<void> {
-    return named(path, async () => {
-      await using file = await open(path, 'w', mode)
-      // The mode given to open is cut by the umask, and an existing file keeps its own.
-      await file.chmod(mode)
-      await file.writeFile(content, 'utf8')
-    })
+    return named(path, () =>
+      withFile(path, 'w', mode, (file) => {
+        // The mode given to open is cut by the umask, and an existing file keeps its own.
+        fchmodSync(file, mode)
+        writeFileSync(file, content, 'utf8')
+      }),
+    )
   }
 
   sync(path: string): Promise<void> {
@@ -32,17 +55,15 @@ export class FileDisk implements Disk {
   }
 
   rename(from: string, to: string): Promise<void> {
-    return named(from, () => rename(from, to))
+    return named(from, () => renameSync(from, to))
   }
 
   remove(path: string): Promise<void> {
-    return named(path, () => unlink(path))
+    return named(path, () => unlinkSync(path))
   }
 
   makeFolder(path: string): Promise<void> {
-    return named(path, async () => {
-      await mkdir(path, { recursive: true, mode: 0o700 })
-    })
+    return named(path, () => void mkdirSync(path, { recursive: true, mode: 0o700 }))
   }
 
   syncFolder(path: string): Promise<void> {
@@ -50,7 +71,7 @@ export class FileDisk implements Disk {
   }
 
   async names(path: string): Promise<readonly string[]> {
-    return (await orUndefined(path, async () => (await readdir(path)).sort())) ?? []
+    return (await orUndefined(path, () => readdirSync(path).sort())) ?? []
   }
 
   removeFolder(path: string): Promise<void> {
@@ -58,12 +79,25 @@ export class FileDisk implements Disk {
   }
 }
 
-async function syncToDisk(path: string): Promise<void> {
-  await using file = await open(path, 'r')
-  await file.sync()
+function withFile<T>(path: string, flags: 'r' | 'w', mode: number, act: (file: number) => T): T {
+  const file = openSync(path, flags, mode)
+  try {
+    return act(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
-async function orUndefined<T>(path: string, act: () => Promise<T>): Promise<T | undefined> {
+async function syncToDisk(path: string): Promise<void> {
+  const file = openSync(path, 'r')
+  try {
+    await synced(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+async function orUndefined<T>(path: string, act: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await act()
   } catch (error) {
@@ -72,7 +106,7 @@ async function orUndefined<T>(path: string, act: () => Promise<T>): Promise<T | 
   }
 }
 
-async function named<T>(path: string, act: () => Promise<T>): Promise<T> {
+async function named<T>(path: string, act: () => T | Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {
