@@ -14,6 +14,7 @@ import { makeNodeReconcile } from './node/node-controller.ts'
 import type { OperatorMetrics } from './operator-metrics.ts'
 import type { OperatorPorts } from './ports.ts'
 import { Operations } from './update/operations.ts'
+import { ScriptShelf } from './update/script-content.ts'
 import { makeUpdateReconcile } from './update/update-controller.ts'
 import { WakeUps } from './wake-ups.ts'
 
@@ -55,6 +56,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     operations,
     wakeUps,
     grants: new GrantPass(ports, cluster, book),
+    scripts: new ScriptShelf(ports.api, namespace),
   }
   const reconciles = {
     nodes: nodeReconcile(term, signal),
@@ -83,9 +85,11 @@ interface Term {
   readonly operations: Operations
   readonly wakeUps: WakeUps
   readonly grants: GrantPass
+  readonly scripts: ScriptShelf
 }
 
-function nodeReconcile({ options, cluster, book, grants, operations, wakeUps }: Term, signal: AbortSignal): Reconcile {
+function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
+  const { options, cluster, book, grants, operations, wakeUps, scripts } = term
   const { ports, namespace, podName, stepDown, events } = options
   const wake = (name: string) => wakeUps.node(name)
   return makeNodeReconcile({
@@ -97,6 +101,10 @@ function nodeReconcile({ options, cluster, book, grants, operations, wakeUps }: 
     ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
     events,
     operation: (id) => operations.operation(id),
+    prepare: async (order, until) => {
+      const update = cluster.updates.get(order.update)
+      if (update) await scripts.ensure(update, undefined, until)
+    },
     wake,
     wakeGrants: () => wakeUps.grants(),
     graceUntil: new Date(ports.clock.now().getTime() + graceMs),
@@ -104,12 +112,13 @@ function nodeReconcile({ options, cluster, book, grants, operations, wakeUps }: 
   })
 }
 
-function updateReconcile({ options, serverVersion, cluster, book, operations, wakeUps }: Term): Reconcile {
+function updateReconcile({ options, serverVersion, cluster, book, operations, wakeUps, scripts }: Term): Reconcile {
   return makeUpdateReconcile({
     ports: options.ports,
     cluster,
     book,
     operations,
+    scripts,
     events: options.events,
     namespace: options.namespace,
     serverVersion,

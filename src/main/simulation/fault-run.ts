@@ -25,10 +25,10 @@ export interface FaultRunResult {
 
 const target = 'v1.36.3'
 const script = '#!/bin/sh\ntrue\n'
-const startMs = 15_000
+const startMs = 12_000
 /** A deleted update may have been missed by a watch that is silently dead: noticing that takes its time. */
 const restMs = 30 * 60_000
-const quietMs = 15_000
+const quietMs = 8_000
 /** About as long as a run without trouble takes. */
 const quietAfterMs = 6 * 60_000
 const limitMs = 6 * 3_600_000

@@ -1,6 +1,6 @@
 // One node under work: look at everything, let the core decide, do it, look again; until there is something to wait for.
 
-import type { Rollout } from '../../api/node-state.ts'
+import type { Order, Rollout } from '../../api/node-state.ts'
 import { decideNode, type NodeAction, type NodeView } from '../../core/node/decide-node.ts'
 import { isReady } from '../../core/node/node-facts.ts'
 import type { Operation } from '../../core/update/operation.ts'
@@ -26,6 +26,8 @@ export interface NodeControllerOptions {
   readonly events: EventRecorder
   /** The operation as it stands now; undefined when it is gone. */
   readonly operation: (id: string) => Operation | undefined
+  /** Puts what the order names where the agent finds it. */
+  readonly prepare: (order: Order, signal: AbortSignal) => Promise<void>
   readonly wake: (node: string) => void
   readonly wakeGrants: () => void
   readonly graceUntil: Date
@@ -115,6 +117,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         await held.watchLease(signal)
         return false
       case 'setOrder':
+        if (decision.order.desired === 'Run') await options.prepare(decision.order, signal)
         await act.setOrder(ports.api, cluster, state, decision.order, signal)
         held.stopDrain()
         return false

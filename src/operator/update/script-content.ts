@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { type ConfigMap, configMaps, type OwnerReference } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
 import { contentName } from '../../core/update/operation.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 
@@ -30,7 +31,54 @@ export async function readScript(
   }
 }
 
-export async function publishScript(
+/** Puts scripts where agents find them: each once a term, and always before an order that names it is written. */
+export class ScriptShelf {
+  readonly #api: KubeApi
+  readonly #namespace: string
+  readonly #put = new Map<string, Promise<void>>()
+
+  constructor(api: KubeApi, namespace: string) {
+    this.#api = api
+    this.#namespace = namespace
+  }
+
+  /** `content`: the script, where the caller has just read it. */
+  ensure(update: DirectUpdate, content: ScriptContent | undefined, signal: AbortSignal): Promise<void> {
+    const { script } = update.spec
+    if (!script) return Promise.resolve()
+    const key = `${update.metadata.uid} ${script.sha256}`
+    const known = this.#put.get(key)
+    if (known !== undefined) return known
+    const putting = this.#shelve(update, script, content, signal).catch((error: unknown) => {
+      this.#put.delete(key)
+      throw error
+    })
+    this.#put.set(key, putting)
+    return putting
+  }
+
+  async #shelve(
+    update: DirectUpdate,
+    { configMap, sha256 }: NonNullable<DirectUpdate['spec']['script']>,
+    read: ScriptContent | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (!read && (await readScript(this.#api, this.#namespace, contentName(sha256), signal))) return
+    const content = read ?? (await readScript(this.#api, this.#namespace, configMap, signal))
+    if (content?.sha256 !== sha256) {
+      throw new SlipwayError(
+        'Refused',
+        `ConfigMap ${configMap} no longer has the script ${update.metadata.name} names`,
+        {
+          nextStep: 'put the script back, or delete the update',
+        },
+      )
+    }
+    await publishScript(this.#api, this.#namespace, update, content, signal)
+  }
+}
+
+async function publishScript(
   api: KubeApi,
   namespace: string,
   update: DirectUpdate,

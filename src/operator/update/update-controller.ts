@@ -14,7 +14,7 @@ import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { Operations } from './operations.ts'
 import { RunningOperation } from './running-operation.ts'
-import { publishScript, readScript } from './script-content.ts'
+import { readScript, type ScriptShelf } from './script-content.ts'
 import { plannedStatus, refusedStatus, runningStatus } from './update-status.ts'
 
 export interface UpdateControllerOptions {
@@ -22,6 +22,7 @@ export interface UpdateControllerOptions {
   readonly cluster: Cluster
   readonly book: LedgerBook
   readonly operations: Operations
+  readonly scripts: ScriptShelf
   readonly events: EventRecorder
   readonly namespace: string
   readonly serverVersion: string
@@ -51,7 +52,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const operation = operations.of(update)
     const { id } = operation
     const running = operations.get(name)
-    if (running?.id === id) {
+    if (running?.id === id && isPlanned(update)) {
       if (running.adopt(update, operation)) options.wakeGrants()
       return report(running, signal)
     }
@@ -82,7 +83,6 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
           scriptSha256: content?.sha256,
         })
     if (plan.verdict === 'refused') return refuse(update.metadata.name, id, plan.reason, plan.lasting, signal)
-    if (content) await publishScript(ports.api, options.namespace, update, content, signal)
     const startedAt =
       resumed && update.status?.startedAt ? new Date(update.status.startedAt) : startOf(update, ports.clock.now())
     const running = new RunningOperation({
@@ -98,6 +98,8 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     wakeHeld(update.metadata.name)
     options.wakeGrants()
     if (!resumed) {
+      // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
+      await options.scripts.ensure(update, content, signal)
       await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan.path, now), signal)
       say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
     }
