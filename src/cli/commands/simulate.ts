@@ -49,7 +49,8 @@ async function runSimulateCommand(context: CommandContext, options: SimulateComm
   const result = await context.runSimulate(simulation, counter(context, simulation.seeds), context.signal)
   if (output === 'table') context.out.write(resultText(result))
   else await writeValue(context, output, result)
-  return result.violations.length === 0 ? exitCode.done : exitCode.failed
+  if (result.violations.length > 0) return exitCode.failed
+  return context.signal.aborted ? exitCode.interrupted : exitCode.done
 }
 
 /** A line that counts the runs, on a terminal only; the answer itself goes to standard output. */

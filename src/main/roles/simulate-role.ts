@@ -33,6 +33,8 @@ async function faultRuns(
   let runs = 0
   for (let seed = seeds.first; seed <= seeds.last && !signal.aborted; seed++) {
     const result = await faultRun(seed, kinds, version, signal)
+    // A run that was cut short proves nothing, neither good nor bad.
+    if (signal.aborted) break
     for (const { rule, message } of result.violations) violations.push({ seed, rule, message })
     for (const { kind, phase } of result.hits) faults[`${kind} ${phase}`] = (faults[`${kind} ${phase}`] ?? 0) + 1
     onRun(++runs)
@@ -51,6 +53,7 @@ async function rollouts(
   const figures: RolloutFigures[] = []
   for (let seed = first; seed <= last && !signal.aborted; seed++) {
     const one = await rolloutRun(version, options, seed, signal)
+    if (signal.aborted) break
     violations.push(...one.violations)
     if (one.phase !== 'Succeeded') violations.push({ seed, rule: 'liveness', message: `the update ended ${one.phase}` })
     figures.push(one)
