@@ -1,23 +1,27 @@
 // One accepted order, from staging to its end. Whatever happened before is read from its folder, so it does not matter whether
 // this is the first try or the tenth after a crash.
 
+import type { Failure } from '../api/journal.ts'
 import { isKubeError } from '../api/kube-error.ts'
 import type { AgentOrder, Order } from '../api/node-state.ts'
 import type { Reason } from '../api/reason.ts'
+import { SlipwayError } from '../api/slipway-error.ts'
 import { parseDuration } from '../core/duration.ts'
 import { backOffMs } from '../kube/back-off.ts'
 import { sleep } from '../kube/sleep.ts'
 import type { Host } from '../ports/host.ts'
 import { Deadline } from './deadline.ts'
-import type { Driver, Step } from './drivers/driver.ts'
+import type { Driver, Step, StepContext } from './drivers/driver.ts'
+import { folderContent, folderNotes } from './journal/notes.ts'
 import type { EndState, OrderFolder } from './journal/order-folder.ts'
 import { corrupt } from './journal/sealed-file.ts'
-import { type Gatekeeper, type Permission, permissionByWatch, permissionToStart } from './permission.ts'
+import { type Gatekeeper, isReleased, type Permission, permissionByWatch, permissionToStart } from './permission.ts'
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
 import { runStep, type StepOutcome } from './step-runner.ts'
 
 export interface Workshop extends Gatekeeper {
   readonly host: Host
+  /** In the order in which they work. */
   readonly drivers: readonly Driver[]
   /** Tells the progress; with `withinMs` it may be told together with what comes next. */
   tell(report: AgentOrder, withinMs?: number): void
@@ -27,93 +31,149 @@ interface Task {
   readonly shop: Workshop
   readonly folder: OrderFolder
   readonly order: Order
+  /** Those that do the work, then those that take it back. */
   readonly steps: readonly Step[]
-  readonly deadline: Deadline
+  readonly context: Omit<StepContext, 'begunInBoot'>
   /** Set when nothing further of this order may start, whatever the API says. */
   readonly stop: Reason | undefined
 }
 
-/** What is done first; a kind that no driver knows is found by `kindsWithoutDriver`. */
-const kindsInOrder = ['script', 'kubernetes'] as const
+export interface StepNames {
+  readonly steps: readonly string[]
+  readonly undo: readonly string[]
+}
+
 const stagingBackOff = { baseMs: 500, maxMs: 10_000 }
 const soonMs = 5_000
 
-export function kindsWithoutDriver(order: Order, drivers: readonly Driver[]): readonly string[] {
-  return kindsInOrder.filter((kind) => order.work[kind] && !drivers.some((driver) => driver.kind === kind))
-}
-
 export function stepsOf(order: Order, drivers: readonly Driver[]): readonly Step[] {
-  return driversInOrder(drivers).flatMap((driver) => driver.steps(order))
+  return drivers.filter((driver) => driver.concerns(order)).flatMap((driver) => driver.steps(order))
 }
 
-/** Goes on with the order until it has ended and its end is in the journal; returns the agent's last word. */
+/** What takes the work back when a step failed, the last first; none unless the order asks for it. */
+export function undoStepsOf(order: Order, drivers: readonly Driver[]): readonly Step[] {
+  if (order.rollback !== 'All') return []
+  return drivers
+    .filter((driver) => driver.concerns(order))
+    .toReversed()
+    .flatMap(({ undo }) => (undo.possible ? undo.steps(order) : []))
+}
+
+export function stepNamesOf(order: Order, drivers: readonly Driver[]): StepNames {
+  const named = (steps: readonly Step[]) => steps.map((step) => step.name)
+  return { steps: named(stepsOf(order, drivers)), undo: named(undoStepsOf(order, drivers)) }
+}
+
+/**
+ * Goes on with the order until it has ended and its end is in the journal; returns the agent's last word. An order that is
+ * only to be staged returns `Staged` without an end: it is called again when it may run.
+ */
 export async function carryOut(
   shop: Workshop,
   folder: OrderFolder,
   stop: Reason | undefined,
   signal: AbortSignal,
 ): Promise<AgentOrder> {
-  const { order, acceptedAt, steps: names } = folder.accepted
-  const steps = stepsOf(order, shop.drivers)
-  if (steps.map((step) => step.name).join() !== names.join()) {
-    throw corrupt(folder.path, `was begun with the steps ${names.join(', ')}, which this agent does not have`)
-  }
-  const deadline = new Deadline(shop.clock, acceptedAt, parseDuration(order.timeout))
-  const task: Task = { shop, folder, order, steps, deadline, stop }
+  const task = taskOf(shop, folder, stop)
+  const { steps } = task
   // An earlier life may have died before it could tell. Not at once: what is found next may have to be told instead.
   if (hasBegun(folder)) shop.tell(progressReport(folder, steps), soonMs)
+  if (folder.failure) return await undo(task, failedBefore(folder.failure), signal)
   const staged = await stage(task, signal)
   if (!staged.may) return close(task, staged.end, { reason: staged.reason })
-  for (const [index, step] of steps.entries()) {
+  if (!stop && !(await mayRun(task))) return progressReport(folder, steps, 'Staged')
+  const work = steps.slice(0, folder.accepted.steps.length)
+  for (const [index, step] of work.entries()) {
     if (folder.steps[index]?.done) continue
     const result = await takeStep(task, index, step, signal)
-    if (result.outcome === 'failed') return close(task, 'Failed', { failed: result.failed })
+    if (result.outcome === 'failed') return await undo(task, result.failed, signal)
     if (result.outcome === 'stopped') return close(task, result.permission.end, { reason: result.permission.reason })
-    if (index < steps.length - 1) shop.tell(progressReport(folder, steps), soonMs)
+    if (index < work.length - 1) shop.tell(progressReport(folder, steps), soonMs)
   }
   return close(task, 'Succeeded', {})
 }
 
-/** With the API away it is tried until it is back, the order is withdrawn or its time is over. */
+function failedBefore({ index, finishedAt, reason, logTail }: Failure): FailedStep {
+  return { index, finishedAt: new Date(finishedAt), reason, ...(logTail !== undefined && { logTail }) }
+}
+
+function taskOf(shop: Workshop, folder: OrderFolder, stop: Reason | undefined): Task {
+  const { order } = folder.accepted
+  const steps = [...stepsOf(order, shop.drivers), ...undoStepsOf(order, shop.drivers)]
+  if (steps.map((step) => step.name).join() !== folder.names.join()) {
+    const names = folder.names.join(', ')
+    throw corrupt(folder.path, `was begun with the steps ${names}, which this agent does not have`)
+  }
+  const { disk } = shop.host
+  const context = {
+    host: shop.host,
+    order,
+    nodeName: shop.nodeName,
+    log: shop.log,
+    notes: folderNotes(disk, folder.noteFolder),
+    content: folderContent(disk, folder.contentFolder),
+    stagingFolder: folder.stagingFolder,
+    warn: (message: string) => folder.warn(message),
+  }
+  return { shop, folder, order, steps, context, stop }
+}
+
+/** Staging has the order's time from its acceptance; the work has it from when it was let run. */
+function deadlineOf({ shop, folder, order }: Task): Deadline {
+  const since = folder.released?.at ?? folder.accepted.acceptedAt
+  return new Deadline(shop.clock, since, parseDuration(order.timeout))
+}
+
+async function mayRun({ shop, folder, order }: Task): Promise<boolean> {
+  if (folder.released) return true
+  if (!isReleased(shop, order)) return false
+  await folder.release(shop.clock.now())
+  return true
+}
+
+/** With the API or a repository away it is tried until it is back, the order is withdrawn or its time is over. */
 async function stage(task: Task, signal: AbortSignal): Promise<Permission> {
   const { shop, folder, order, steps } = task
   // Staging comes before the first step: once one has begun, all that is needed is on the disk.
   if (hasBegun(folder)) return { may: true }
+  const deadline = deadlineOf(task)
   for (let failures = 1; ; failures++) {
-    const permission = task.stop ? stopped(task.stop) : permissionByWatch(shop, order, task.deadline)
+    const permission = task.stop ? stopped(task.stop) : permissionByWatch(shop, order, deadline)
     if (!permission.may) return permission
     try {
       const reason = await stageOnce(task, signal)
       return reason ? { may: false, end: 'Failed', reason } : { may: true }
     } catch (error) {
-      if (signal.aborted || !isKubeError(error)) throw error
-      shop.log.warn('cannot fetch what the order needs yet', {
-        order: order.id,
-        code: error.code,
-        error: error.message,
-      })
-      shop.tell(progressReport(folder, steps))
-      const waitMs = error.retryAfterMs ?? backOffMs(stagingBackOff, failures, shop.random)
-      await sleep(shop.clock, Math.min(waitMs, task.deadline.leftMs()), signal)
+      if (signal.aborted || !mayPass(error)) throw error
+      const { code, message } = error
+      shop.log.warn('cannot fetch what the order needs yet', { order: order.id, code, error: message })
+      const reason: Reason = { code: 'StagingFailed', message: `trying again: ${message}`.slice(0, 4000) }
+      shop.tell({ ...progressReport(folder, steps), reason })
+      const asked = isKubeError(error) ? error.retryAfterMs : undefined
+      const waitMs = asked ?? backOffMs(stagingBackOff, failures, shop.random)
+      await sleep(shop.clock, Math.min(waitMs, deadline.leftMs()), signal)
     }
   }
 }
 
-async function stageOnce({ shop, folder, order }: Task, signal: AbortSignal): Promise<Reason | undefined> {
-  const staging = {
-    api: shop.api,
-    hasContent: (sha256: string) => folder.hasContent(sha256),
-    keepContent: (content: string) => folder.keepContent(content),
-  }
-  for (const driver of driversInOrder(shop.drivers)) {
-    const reason = await driver.stage?.(order, staging, signal)
+/** What a driver throws with one of these codes is tried again; anything else is a defect, or a disk that needs a person. */
+function mayPass(error: unknown): error is SlipwayError {
+  return isKubeError(error) || (error instanceof SlipwayError && error.code === 'StagingFailed')
+}
+
+async function stageOnce({ shop, order, context }: Task, signal: AbortSignal): Promise<Reason | undefined> {
+  const staging = { ...context, begunInBoot: undefined, api: shop.api }
+  for (const driver of shop.drivers) {
+    if (!driver.concerns(order)) continue
+    const reason = await driver.stage?.(staging, signal)
     if (reason) return reason
   }
   return undefined
 }
 
 function takeStep(task: Task, index: number, step: Step, signal: AbortSignal): Promise<StepOutcome> {
-  const { shop, folder, order, steps, deadline } = task
+  const { shop, folder, order, steps, context } = task
+  const deadline = deadlineOf(task)
   return runStep(
     {
       host: shop.host,
@@ -124,7 +184,7 @@ function takeStep(task: Task, index: number, step: Step, signal: AbortSignal): P
       folder,
       index,
       step,
-      context: { host: shop.host, order, contentPath: folder.contentPath },
+      context,
       orderDeadline: deadline,
       mayStart: () =>
         task.stop
@@ -136,6 +196,20 @@ function takeStep(task: Task, index: number, step: Step, signal: AbortSignal): P
   )
 }
 
+/** Takes back what was done, where the order asks for that; the order has failed either way. */
+async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promise<AgentOrder> {
+  const { folder, steps } = task
+  const first = folder.accepted.steps.length
+  if (steps.length === first) return close(task, 'Failed', { failed })
+  if (!folder.failure) await folder.fail({ ...failed, finishedAt: failed.finishedAt.toISOString() })
+  for (const [offset, step] of steps.slice(first).entries()) {
+    if (folder.steps[first + offset]?.done) continue
+    const result = await takeStep(task, first + offset, step, signal)
+    if (result.outcome !== 'done') return close(task, 'Failed', { failed })
+  }
+  return close(task, 'Failed', { failed, rolledBack: true })
+}
+
 function stopped(reason: Reason): Permission {
   return { may: false, end: 'Withdrawn', reason }
 }
@@ -143,14 +217,10 @@ function stopped(reason: Reason): Permission {
 async function close(
   { shop, folder, order, steps }: Task,
   state: EndState,
-  why: { readonly reason?: Reason; readonly failed?: FailedStep },
+  why: { readonly reason?: Reason; readonly failed?: FailedStep; readonly rolledBack?: boolean },
 ): Promise<AgentOrder> {
   const report = endReport(folder, steps, { state, finishedAt: shop.clock.now(), ...why })
   await folder.close(state, report)
   shop.log.info('order ended', { order: order.id, state, ...(report.reason && { reason: report.reason.code }) })
   return report
-}
-
-function driversInOrder(drivers: readonly Driver[]): readonly Driver[] {
-  return kindsInOrder.flatMap((kind) => drivers.filter((driver) => driver.kind === kind))
 }

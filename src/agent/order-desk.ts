@@ -5,11 +5,12 @@ import type { AgentOrder, AgentStatus, NodeState, Order } from '../api/node-stat
 import type { Reason } from '../api/reason.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import { equalJson } from '../core/merge-patch.ts'
+import { driversFor } from '../core/update/drivers-for.ts'
 import { backOffMs } from '../kube/back-off.ts'
 import { sleep } from '../kube/sleep.ts'
 import type { HostFacts } from '../ports/host.ts'
 import { Bell } from './bell.ts'
-import { carryOut, kindsWithoutDriver, stepsOf, type Workshop } from './carry-out.ts'
+import { carryOut, stepNamesOf, type Workshop } from './carry-out.ts'
 import { judgeOrder, nodeUIDOf, type Verdict } from './fencing.ts'
 import { Journal } from './journal/journal.ts'
 import type { EndState, OrderFolder } from './journal/order-folder.ts'
@@ -115,7 +116,7 @@ export class OrderDesk {
       nodeUID,
       record: journal.record,
       journalled: folder && { order: folder.accepted.order, ...(folder.end && { end: folder.end.report }) },
-      withoutDriver: kindsWithoutDriver(order, drivers),
+      withoutDriver: driversFor(order.work).filter((name) => !drivers.some((driver) => driver.name === name)),
     })
     logVerdict(log, order, verdict)
     switch (verdict.verdict) {
@@ -124,7 +125,7 @@ export class OrderDesk {
         return
       case 'accept': {
         await journal.remember({ epoch: order.epoch, nodeUID: order.nodeUID })
-        const names = stepsOf(order, drivers).map((step) => step.name)
+        const names = stepNamesOf(order, drivers)
         await this.#carryOut(await journal.create(order, names, clock.now()), undefined, signal)
         return
       }
@@ -151,7 +152,7 @@ export class OrderDesk {
   /** Journalled so that it can never start, whatever is seen later. */
   async #closeUnrun(journal: Journal, order: Order, state: EndState, reason: Reason): Promise<void> {
     const now = this.#options.clock.now()
-    const folder = await journal.create(order, [], now)
+    const folder = await journal.create(order, { steps: [], undo: [] }, now)
     const report = endReport(folder, [], { state, finishedAt: now, reason })
     await folder.close(state, report)
     this.#tell(report)
@@ -197,7 +198,7 @@ export class OrderDesk {
       version,
       bootID: this.#bootId,
       epoch: this.#epoch,
-      drivers: drivers.map((driver) => driver.kind),
+      drivers: drivers.map((driver) => driver.name),
       facts: { ...this.#facts, versionsOnOffer: this.#facts.versionsOnOffer.slice(0, versionsOnOffer) },
       ...(this.#report && { order: this.#report }),
     }

@@ -33,6 +33,12 @@ export interface Gatekeeper {
 const triesBeforeOffline = 3
 const backOff = { baseMs: 500, maxMs: 10_000 }
 
+/** Whether the NodeState says that this order, which was only to be staged, may run now. */
+export function isReleased(gate: Gatekeeper, order: Order): boolean {
+  const wanted = gate.isSynced() ? gate.store.get(gate.nodeName)?.spec.order : undefined
+  return wanted?.id === order.id && wanted.desired === 'Run'
+}
+
 /** By what is known without asking. */
 export function permissionByWatch(gate: Gatekeeper, order: Order, deadline: Deadline): Permission {
   if (deadline.isOver) return timedOut(order)

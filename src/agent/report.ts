@@ -16,8 +16,8 @@ export interface FailedStep {
 }
 
 /** The order while it is under way: Accepted before its first step began, then Running. */
-export function progressReport(folder: OrderFolder, steps: readonly Step[]): AgentOrder {
-  return report(folder, steps, { state: hasBegun(folder) ? 'Running' : 'Accepted' })
+export function progressReport(folder: OrderFolder, steps: readonly Step[], state?: 'Staged'): AgentOrder {
+  return report(folder, steps, { state: state ?? (hasBegun(folder) ? 'Running' : 'Accepted') })
 }
 
 export function hasBegun(folder: OrderFolder): boolean {
@@ -27,7 +27,13 @@ export function hasBegun(folder: OrderFolder): boolean {
 export function endReport(
   folder: OrderFolder,
   steps: readonly Step[],
-  end: { readonly state: EndState; readonly finishedAt: Date; readonly reason?: Reason; readonly failed?: FailedStep },
+  end: {
+    readonly state: EndState
+    readonly finishedAt: Date
+    readonly reason?: Reason
+    readonly failed?: FailedStep
+    readonly rolledBack?: boolean
+  },
 ): AgentOrder {
   return report(folder, steps, end)
 }
@@ -45,9 +51,11 @@ function report(
     readonly finishedAt?: Date
     readonly reason?: Reason
     readonly failed?: FailedStep
+    readonly rolledBack?: boolean
   },
 ): AgentOrder {
-  const { accepted } = folder
+  const { accepted, warnings } = folder
+  const first = accepted.steps.length
   const reason = outcome.reason ?? outcome.failed?.reason
   const restartedAt = kubeletRestart(folder.steps, steps)
   return {
@@ -57,12 +65,17 @@ function report(
     ...(outcome.finishedAt && { finishedAt: outcome.finishedAt.toISOString() }),
     ...(restartedAt !== undefined && { kubeletRestartedAt: restartedAt }),
     ...(reason && { reason }),
+    ...(warnings.length > 0 && { warnings: [...warnings] }),
+    ...(outcome.rolledBack && { rolledBack: true }),
     steps: boundTails(
-      accepted.steps.map((name, index) =>
-        outcome.failed?.index === index
-          ? failedStep(name, folder.steps[index], outcome.failed)
-          : stepReport(name, folder.steps[index], outcome.finishedAt !== undefined),
-      ),
+      folder.names.flatMap((name, index) => {
+        const record = folder.steps[index]
+        // What would take the work back is told of only when it does.
+        if (index >= first && !record?.begun && !record?.done) return []
+        return outcome.failed?.index === index
+          ? [failedStep(name, record, outcome.failed)]
+          : [stepReport(name, record, outcome.finishedAt !== undefined)]
+      }),
     ),
   }
 }
@@ -97,9 +110,14 @@ function failedStep(name: string, record: StepRecord | undefined, failed: Failed
   }
 }
 
+/** When the last of the steps that restart the kubelet began. */
 function kubeletRestart(records: readonly StepRecord[], steps: readonly Step[]): string | undefined {
-  const record = records[steps.findIndex((step) => step.restartsKubelet === true)]
-  return record?.done?.startedAt ?? record?.begun?.startedAt
+  return steps
+    .flatMap((step, index) => {
+      const record = step.restartsKubelet === true ? records[index] : undefined
+      return record?.done?.startedAt ?? record?.begun?.startedAt ?? []
+    })
+    .at(-1)
 }
 
 /** Objects are bounded: the tails of the latest steps are kept, earlier ones go when there is no room. */

@@ -2,7 +2,8 @@
 // it again; it is run anew only when the machine booted in between, or when it provably left neither process nor result.
 
 import type { StepStart } from '../api/journal.ts'
-import type { Reason } from '../api/reason.ts'
+import { isReasonCode, type Reason } from '../api/reason.ts'
+import { SlipwayError } from '../api/slipway-error.ts'
 import { formatDuration } from '../core/duration.ts'
 import { backOffMs } from '../kube/back-off.ts'
 import { sleep } from '../kube/sleep.ts'
@@ -11,8 +12,9 @@ import type { HeldProcess, Host, JobState } from '../ports/host.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
 import { Deadline } from './deadline.ts'
-import type { Step, StepContext } from './drivers/driver.ts'
+import type { ActStep, Step, StepContext } from './drivers/driver.ts'
 import type { OrderFolder } from './journal/order-folder.ts'
+import { sha256 } from './journal/sealed-file.ts'
 import type { Permission } from './permission.ts'
 import type { FailedStep } from './report.ts'
 
@@ -25,7 +27,7 @@ export interface StepRun {
   readonly folder: OrderFolder
   readonly index: number
   readonly step: Step
-  readonly context: StepContext
+  readonly context: Omit<StepContext, 'begunInBoot'>
   readonly orderDeadline: Deadline
   mayStart(step: Step): Promise<Permission>
   /** Called when a start is in the journal, just before it runs. */
@@ -48,6 +50,8 @@ type Ending =
   | JobState
   | { readonly state: 'timedOut'; readonly afterMs: number }
   | { readonly state: 'notStarted'; readonly error: unknown }
+  /** The agent did it itself and could not. */
+  | { readonly state: 'threw'; readonly error: unknown }
 
 type Tally = Pick<StepStart, 'starts' | 'failures' | 'cutOff'>
 
@@ -71,7 +75,7 @@ export async function runStep(run: StepRun, signal: AbortSignal): Promise<StepOu
       tally = conclusion.tally
       failed = conclusion.failed
     }
-    if (step.holds && (await step.holds(run.context, signal))) return await finish(run, last?.begun)
+    if (await alreadyHolds(run, last?.begun, signal)) return await finish(run, last?.begun)
     const permission = await run.mayStart(step)
     if (!permission.may) return failed ? { outcome: 'failed', failed } : { outcome: 'stopped', permission }
     last = await attempt(run, { ...tally, starts: tally.starts + 1 }, signal)
@@ -101,10 +105,37 @@ async function conclude(
   return { tally: { ...begun, failures }, failed }
 }
 
+function alreadyHolds({ step, context }: StepRun, begun: StepStart | undefined, signal: AbortSignal): Promise<boolean> {
+  return step.holds?.(knowing(context, begun), signal) ?? Promise.resolve(false)
+}
+
+function knowing(context: StepRun['context'], begun: StepStart | undefined): StepContext {
+  return { ...context, begunInBoot: begun?.process.bootId }
+}
+
 async function attempt(run: StepRun, tally: Tally, signal: AbortSignal): Promise<Attempt> {
+  const { step } = run
+  if ('act' in step) return await actOnce(run, step, tally, signal)
   const { begun, error } = await start(run, tally, signal)
   const ending: Ending = error === undefined ? await awaitEnd(run, begun, signal) : { state: 'notStarted', error }
   return { begun, ending, adopted: false }
+}
+
+/** Journalled like a start of a program, so that a crash in the middle is seen. */
+async function actOnce(run: StepRun, step: ActStep, tally: Tally, signal: AbortSignal): Promise<Attempt> {
+  const { host, folder, index, context, clock } = run
+  const process = { pid: 0, startTime: '', bootId: await host.bootId() }
+  const begun: StepStart = { step: step.name, ...tally, startedAt: clock.now().toISOString(), process }
+  await folder.begin(index, begun)
+  run.onStarted()
+  run.log.info('step started', { order: context.order.id, step: step.name, start: tally.starts })
+  try {
+    await step.act(knowing(context, begun), signal)
+    return { begun, ending: { state: 'exited', exitCode: 0 }, adopted: false }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { begun, ending: { state: 'threw', error }, adopted: false }
+  }
 }
 
 async function start(
@@ -113,11 +144,13 @@ async function start(
   signal: AbortSignal,
 ): Promise<{ readonly begun: StepStart; readonly error?: unknown }> {
   const { host, folder, index, step, context } = run
+  if ('act' in step) throw new SlipwayError('Internal', `step ${step.name} is no program`)
   const paths = folder.pathsOf(index, starts)
   await folder.makeLogFolder()
   const job = {
-    argv: await step.argv(context),
-    env: { SLIPWAY_NODE: run.nodeName, SLIPWAY_ORDER: context.order.id, SLIPWAY_STEP: step.name },
+    name: jobName(context.order.id, step.name, starts),
+    argv: await step.argv(knowing(context, folder.steps[index]?.begun), signal),
+    env: { ...step.env, SLIPWAY_NODE: run.nodeName, SLIPWAY_ORDER: context.order.id, SLIPWAY_STEP: step.name },
     logPath: paths.log,
     logBytes,
     resultPath: paths.result,
@@ -163,6 +196,8 @@ async function start(
 
 async function awaitEnd(run: StepRun, begun: StepStart, signal: AbortSignal): Promise<Ending> {
   const { host, folder, index, step } = run
+  // What the agent did itself ended with the agent.
+  if ('act' in step) return { state: 'gone' }
   const { result } = folder.pathsOf(index, begun.starts)
   const state = await host.look(begun.process, result)
   if (state.state !== 'running') return state
@@ -215,11 +250,13 @@ async function judge(
   switch (ending.state) {
     case 'exited': {
       if (ending.exitCode !== 0) return failed('StepFailed', `step ${name} ended with exit code ${ending.exitCode}`)
-      const missing = await whatIsMissing(run, signal)
+      const missing = await whatIsMissing(run, begun, signal)
       return missing === undefined ? undefined : failed('StepFailed', `step ${name} ended well, but ${missing}`)
     }
     case 'timedOut':
       return failed('StepTimedOut', `step ${name} was ended after ${formatDuration(ending.afterMs)}: it took too long`)
+    case 'threw':
+      return failed(codeOf(ending.error), `step ${name} failed: ${messageOf(ending.error)}`)
     case 'notStarted':
       return failed('StepFailed', `step ${name} could not be started: ${messageOf(ending.error)}`)
     case 'gone':
@@ -228,9 +265,9 @@ async function judge(
   }
 }
 
-async function whatIsMissing(run: StepRun, signal: AbortSignal): Promise<string | undefined> {
+async function whatIsMissing(run: StepRun, begun: StepStart, signal: AbortSignal): Promise<string | undefined> {
   try {
-    return await run.step.missing?.(run.context, signal)
+    return await run.step.missing?.(knowing(run.context, begun), signal)
   } catch (error) {
     if (signal.aborted) throw error
     return `its effect could not be looked at: ${messageOf(error)}`
@@ -263,6 +300,15 @@ function withLastLines(message: string, logTail: string | undefined): string {
   if (logTail === undefined) return message
   const lines = logTail.trimEnd().split('\n').slice(-10).join('\n').slice(-2000)
   return `${message}; its last lines: ${lines}`
+}
+
+function codeOf(error: unknown): Reason['code'] {
+  return error instanceof SlipwayError && isReasonCode(error.code) ? error.code : 'StepFailed'
+}
+
+/** Told apart by order, step and start; the same again in another life of the agent. */
+function jobName(orderId: string, step: string, start: number): string {
+  return `slipway-${sha256(orderId).slice(0, 12)}-${step}-${start}`
 }
 
 function messageOf(error: unknown): string {

@@ -6,27 +6,53 @@ import type { KubeObject, ResourceType } from './kube.ts'
 import { drainSettingsSchema } from './maintenance-policy.ts'
 import { nodePhases } from './node-state.ts'
 import { reasonSchema } from './reason.ts'
+import { countOrPercent, durationText, instantText, labelSelector, objectName, sha256Text } from './scalars.ts'
 import {
-  countOrPercent,
-  durationText,
-  instantText,
-  kubernetesVersion,
-  labelSelector,
-  objectName,
-  sha256Text,
-} from './scalars.ts'
+  binaryWorkSchema,
+  bundleSchema,
+  kubernetesWorkSchema,
+  osWorkSchema,
+  rebootChoices,
+  rollbackChoices,
+} from './work.ts'
 
-const nothingToDo = 'names nothing to do: set kubernetes.version or script'
+/** What is done; one of them must be there. */
+const workFields = ['kubernetes', 'os', 'profile', 'script', 'binary', 'reboot'] as const
+
+/** What is done, and to whom: a change of these is another operation. */
+export const lastingFields = [...workFields, 'airGapped', 'nodeSelector'] as const
+
+const nothingToDo = 'names nothing to do: set kubernetes.version, os, profile, script, binary or reboot'
+const hasWork = workFields.map((field) => `has(self.${field})`).join(' || ')
+
+const scriptReference = z.strictObject({
+  configMap: objectName.describe('in the operator’s namespace; its key "script" is the content'),
+  sha256: sha256Text,
+})
 
 export const directUpdateSpecSchema = z
   .strictObject({
-    kubernetes: z.strictObject({ version: kubernetesVersion }).optional(),
-    script: z
-      .strictObject({
-        configMap: objectName.describe('in the operator’s namespace; its key "script" is the content'),
-        sha256: sha256Text,
-      })
+    kubernetes: kubernetesWorkSchema.optional(),
+    os: osWorkSchema.optional(),
+    profile: objectName.optional().describe('a NodeProfile with rollout ByUpdate: rolled out under this strategy'),
+    script: scriptReference
+      .extend({ validate: scriptReference.optional().describe('run afterwards; its exit code decides') })
       .optional(),
+    binary: binaryWorkSchema.optional(),
+    reboot: z
+      .enum(rebootChoices)
+      .optional()
+      .describe('after the work: IfRequired asks the operating system. Default Never; image switches reboot anyway'),
+    rollback: z
+      .enum(rollbackChoices)
+      .optional()
+      .describe(
+        'when a step fails: go back to the previous OS deployment (Image, default), undo all that can be undone (All), or Never',
+      ),
+    airGapped: z
+      .strictObject({ bundle: bundleSchema })
+      .optional()
+      .describe('packages and images come from this bundle only'),
     nodeSelector: labelSelector.optional(),
     strategy: z
       .strictObject({
@@ -44,20 +70,18 @@ export const directUpdateSpecSchema = z
     drain: drainSettingsSchema.optional(),
     nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
   })
-  .refine(({ kubernetes, script }) => kubernetes !== undefined || script !== undefined, nothingToDo)
-  .meta(celRules({ rule: 'has(self.kubernetes) || has(self.script)', message: nothingToDo }))
+  .refine((spec) => workFields.some((field) => spec[field] !== undefined), nothingToDo)
+  .meta(celRules({ rule: hasWork, message: nothingToDo }))
 
 /** While nodes are being worked on, what is done to which of them stands; `self` is the whole object. */
-export const directUpdateRules: readonly CelRule[] = (['kubernetes', 'script', 'nodeSelector'] as const).map(
-  (field) => ({
-    rule: [
-      "!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['InProgress', 'RequiresAttention'])",
-      `has(self.spec.${field}) == has(oldSelf.spec.${field}) && (!has(self.spec.${field}) || self.spec.${field} == oldSelf.spec.${field})`,
-    ].join(' || '),
-    message: `${field} cannot change while the update runs: wait for its end, or delete it and create another`,
-    fieldPath: `.spec.${field}`,
-  }),
-)
+export const directUpdateRules: readonly CelRule[] = lastingFields.map((field) => ({
+  rule: [
+    "!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['InProgress', 'RequiresAttention'])",
+    `has(self.spec.${field}) == has(oldSelf.spec.${field}) && (!has(self.spec.${field}) || self.spec.${field} == oldSelf.spec.${field})`,
+  ].join(' || '),
+  message: `${field} cannot change while the update runs: wait for its end, or delete it and create another`,
+  fieldPath: `.spec.${field}`,
+}))
 
 export const updatePhases = ['Pending', 'Planning', 'InProgress', 'Succeeded', 'Failed', 'RequiresAttention'] as const
 

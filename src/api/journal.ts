@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { agentOrderSchema, orderSchema } from './node-state.ts'
+import { reasonSchema } from './reason.ts'
 import { instantText } from './scalars.ts'
 
 export const journalFormat = 1
@@ -16,9 +17,28 @@ export const agentRecordSchema = z.strictObject({
 /** `orders/<order>/order.json`: the whole order as it was accepted; nothing of it is looked up again. */
 export const acceptedOrderSchema = z.strictObject({
   acceptedAt: instantText.describe('by the host’s wall clock: after a restart the order’s time-out goes on from here'),
-  steps: z.array(z.string().max(64)).max(32),
+  steps: z.array(z.string().max(64)).max(48),
+  undo: z
+    .array(z.string().max(64))
+    .max(48)
+    .optional()
+    .describe('the steps that take it back, in their order; run only when one of the others failed'),
   order: orderSchema,
 })
+
+/** `released`: the order was let run; its time-out counts from here, not from when it began to stage. */
+export const releasedSchema = z.strictObject({ at: instantText })
+
+/** `failure`: a step failed for good; what was done is being undone. */
+export const failureSchema = z.strictObject({
+  index: z.int().min(0),
+  finishedAt: instantText,
+  reason: reasonSchema,
+  logTail: z.string().max(4096).optional(),
+})
+
+/** `warnings`: what a person should know although the work went on. */
+export const warningsSchema = z.strictObject({ warnings: z.array(z.string().max(512)).max(16) })
 
 /** `step-NN-name.inprogress`: one start of a step, written before the first line of it runs. */
 export const stepStartSchema = z.strictObject({
@@ -27,7 +47,9 @@ export const stepStartSchema = z.strictObject({
   failures: z.int().min(0).describe('how many earlier starts failed'),
   cutOff: z.int().min(0).describe('how many earlier starts in the same boot left neither process nor result'),
   startedAt: instantText,
-  process: z.strictObject({ pid: z.int(), startTime: z.string(), bootId: z.string() }),
+  process: z
+    .strictObject({ pid: z.int(), startTime: z.string(), bootId: z.string(), unit: z.string().optional() })
+    .describe('pid 0 = the agent did it itself'),
 })
 
 /** `step-NN-name.done`: written after the effect was seen. */
@@ -42,6 +64,8 @@ export const stepDoneSchema = z.strictObject({
 /** `completed`, `failed`, `withdrawn` or `refused`: the agent's last word, reported again as often as it is asked for. */
 export const orderEndSchema = z.strictObject({ report: agentOrderSchema })
 
+export type Failure = z.infer<typeof failureSchema>
+export type Released = z.infer<typeof releasedSchema>
 export type AgentRecord = z.infer<typeof agentRecordSchema>
 export type AcceptedOrder = z.infer<typeof acceptedOrderSchema>
 export type StepStart = z.infer<typeof stepStartSchema>

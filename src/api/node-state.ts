@@ -3,28 +3,20 @@
 import { z } from 'zod'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { reasonSchema } from './reason.ts'
-import { durationText, instantText, kubernetesVersion, objectName, sha256Text } from './scalars.ts'
+import { absolutePath, durationText, instantText, objectName, sha256Text } from './scalars.ts'
+import { contentSchema, maintenanceWorkSchema, rollbackChoices, workSchema } from './work.ts'
 
 const identifier = z.string().min(1).max(320)
 
-export const workSchema = z
-  .strictObject({
-    kubernetes: z.strictObject({ version: kubernetesVersion }).optional(),
-    script: z
-      .strictObject({
-        configMap: objectName.describe(
-          'an immutable ConfigMap in the operator’s namespace; its key "script" is the content',
-        ),
-        namespace: objectName,
-        sha256: sha256Text,
-      })
-      .optional(),
-  })
-  .describe('what the agent does, in this order: script, kubernetes')
+export const operationKinds = ['DirectUpdate', 'NodeProfile', 'Maintenance'] as const
 
 export const orderSchema = z.strictObject({
   id: identifier.describe('operation and attempt; an id never names two different orders'),
-  update: objectName.describe('the DirectUpdate this is for'),
+  kind: z
+    .enum(operationKinds)
+    .optional()
+    .describe('what asked for it: a DirectUpdate (default), a NodeProfile, or maintenance by sentinel, job or reboot'),
+  update: objectName.describe('the name of the resource this is for'),
   nodeUID: z.string().max(64).describe('an order for another machine of the same name is refused'),
   epoch: z
     .int()
@@ -32,13 +24,22 @@ export const orderSchema = z.strictObject({
     .describe('the ledger’s epoch when the slot was granted; an older one than the agent has seen is refused'),
   role: z.enum(['ControlPlane', 'Worker']),
   offline: z.enum(['Allowed', 'Refused']).describe('whether a disruptive step may start while the API is away'),
-  desired: z.enum(['Run', 'Withdraw']),
+  desired: z
+    .enum(['Stage', 'Run', 'Withdraw'])
+    .describe('Stage: fetch and check all that is needed while the node still works, then wait for Run'),
+  bootID: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('where the work may reboot: the boot it was decided in; in a later one the order is refused'),
+  rollback: z.enum(rollbackChoices).optional().describe('what is undone when a step fails. Default Image'),
   timeout: durationText.describe('how long the whole order may take, by the host’s own clock'),
   work: workSchema,
 })
 
 export const nodePhases = [
   'Pending',
+  'Staging',
   'Draining',
   'Assigned',
   'Working',
@@ -86,7 +87,7 @@ export const agentStepSchema = z.strictObject({
 export const agentOrderSchema = z.strictObject({
   id: identifier,
   state: z
-    .enum(['Accepted', 'Running', 'Succeeded', 'Failed', 'Withdrawn', 'Refused', 'RequiresAttention'])
+    .enum(['Accepted', 'Staged', 'Running', 'Succeeded', 'Failed', 'Withdrawn', 'Refused', 'RequiresAttention'])
     .describe(
       'Succeeded, Failed, Withdrawn and Refused are the agent’s last word: nothing of this order will start again',
     ),
@@ -96,7 +97,9 @@ export const agentOrderSchema = z.strictObject({
     .optional()
     .describe('by the host’s clock; the node is healthy only with a heartbeat after this'),
   reason: reasonSchema.optional(),
-  steps: z.array(agentStepSchema).max(32),
+  warnings: z.array(z.string().max(512)).max(16).optional().describe('what a person should know, though it went on'),
+  rolledBack: z.boolean().optional().describe('it failed, and what it had done was undone'),
+  steps: z.array(agentStepSchema).max(48),
 })
 
 export const agentStatusSchema = z.strictObject({
@@ -111,11 +114,86 @@ export const agentStatusSchema = z.strictObject({
     kubelet: z.string().max(64).optional(),
     apiServer: z.string().max(64).optional(),
     versionsOnOffer: z.array(z.string().max(64)).max(100),
+    packageManager: z.enum(['apt', 'dnf', 'yum']).optional(),
+    imageManager: z.enum(['rpm-ostree', 'bootc', 'ostree']).optional(),
+    osImage: z
+      .strictObject({
+        image: z.string().max(512),
+        digest: z.string().max(128),
+        version: z.string().max(128).optional(),
+      })
+      .optional()
+      .describe('image-based hosts: what is booted'),
+    runtime: z.string().max(128).optional().describe('as containerd 2.2.9'),
+    etcd: z.string().max(64).optional(),
+    rebootRequired: z.string().max(512).optional().describe('why the operating system asks for a reboot'),
+    certificatesExpireAt: instantText.optional().describe('the first of the control plane’s certificates to expire'),
   }),
   order: agentOrderSchema.optional(),
+  sentinels: z
+    .strictObject({
+      maintenanceRequired: instantText.optional(),
+      maintenanceInProgress: instantText.optional(),
+      rebootRequired: instantText.optional(),
+    })
+    .optional()
+    .describe('files on the host that ask for something, each with the time it was first seen'),
+  profile: z
+    .strictObject({
+      applied: sha256Text.optional().describe('the desired state that was applied last'),
+      appliedAt: instantText.optional(),
+      checkedAt: instantText.optional(),
+      drift: z
+        .array(z.strictObject({ item: z.string().max(1100), reason: reasonSchema }))
+        .max(20)
+        .optional(),
+    })
+    .optional(),
+  jobs: z
+    .array(z.strictObject({ name: objectName, sha256: sha256Text, finishedAt: instantText }))
+    .max(64)
+    .optional()
+    .describe('maintenance jobs this host has done'),
+  publicKey: z.string().max(64).optional().describe('X25519, base64: what must stay secret is sealed to it'),
+  logs: z
+    .strictObject({
+      request: z.string().max(64),
+      file: z.string().max(256).optional(),
+      bytes: z.int().min(0),
+      gzip: z.string().max(700_000).describe('base64 of the gzip-compressed end of the log'),
+      reason: reasonSchema.optional(),
+    })
+    .optional()
+    .describe('the answer to spec.logs'),
 })
 
-export const nodeStateSpecSchema = z.strictObject({ order: orderSchema.optional() })
+export const nodeStateSpecSchema = z.strictObject({
+  order: orderSchema.optional(),
+  sentinels: z
+    .strictObject({
+      reboot: z.array(absolutePath).max(8).optional(),
+      rebootCommand: z.array(z.string().max(1024)).min(1).max(16).optional(),
+      maintenance: maintenanceWorkSchema.optional(),
+    })
+    .optional()
+    .describe('files the agent watches for, from the MaintenancePolicy'),
+  drift: z
+    .strictObject({ desired: contentSchema, check: durationText, action: z.enum(['Repair', 'Report']) })
+    .optional()
+    .describe('the desired state the agent compares the host with while no order is open'),
+  history: z
+    .strictObject({ keepOperations: z.int().min(1).max(1000), keepFor: durationText })
+    .optional()
+    .describe('how long the folders of ended orders stay on the host'),
+  logs: z
+    .strictObject({
+      request: z.string().max(64),
+      order: identifier.optional(),
+      step: z.string().max(64).optional(),
+      bytes: z.int().min(1).max(500_000),
+    })
+    .optional(),
+})
 export const nodeStateStatusSchema = z.strictObject({
   rollout: rolloutSchema.optional(),
   completed: z
@@ -126,7 +204,7 @@ export const nodeStateStatusSchema = z.strictObject({
   agent: agentStatusSchema.optional(),
 })
 
-export type Work = z.infer<typeof workSchema>
+export type OperationKind = (typeof operationKinds)[number]
 export type Order = z.infer<typeof orderSchema>
 export type NodePhase = (typeof nodePhases)[number]
 export type Rollout = z.infer<typeof rolloutSchema>

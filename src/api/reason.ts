@@ -60,6 +60,9 @@ const outcome = {
   JournalCorrupt: 'the journal on the host is damaged; nothing is guessed: look at the file named',
   JournalUnwritable: 'the journal on the host cannot be written, so nothing is started; free the disk or repair it',
   ContentMismatch: 'what was fetched does not have the SHA-256 the order names',
+  StagingFailed: 'what the work needs could not be fetched and checked on the host, so the node was not touched',
+  RebootMissing: 'the machine was asked to reboot and did not',
+  RolledBack: 'the work failed; what it had done was undone',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
 } as const satisfies Catalogue
 
@@ -69,6 +72,10 @@ export const reasonGroups = { waiting, draining, planning, outcome } as const
 export const reasonCatalogue = { ...waiting, ...draining, ...planning, ...outcome } as const
 
 export type ReasonCode = keyof typeof reasonCatalogue
+
+export function isReasonCode(text: string): text is ReasonCode {
+  return Object.hasOwn(reasonCatalogue, text)
+}
 
 export const reasonSchema = z.strictObject({
   code: z.enum(Object.keys(reasonCatalogue) as [ReasonCode, ...ReasonCode[]]),

@@ -57,6 +57,25 @@ export const sha256Text = shapedText(
   'must be a SHA-256: 64 lower-case hexadecimal digits, as sha256sum prints them',
 ).describe('SHA-256 in lower-case hexadecimal')
 
+/** No `.` or `..` segment, no doubled or trailing slash: what is written is where it lies. */
+export const absolutePath = shapedText(
+  1024,
+  '(/([A-Za-z0-9_+@:~=,%-]|[.][A-Za-z0-9_+@:~=,%-])[A-Za-z0-9._+@:~=,%-]*)+',
+  'must be an absolute path without .. segments, such as /etc/chrony/chrony.conf',
+)
+
+export const webAddress = shapedText(
+  1024,
+  'https?://[A-Za-z0-9._~:/?#@!$&()*+,;=%-]+',
+  'must be an http or https address without spaces or brackets',
+)
+
+export const unitName = shapedText(
+  255,
+  '[A-Za-z0-9:_.@-]+[.](service|socket|timer|mount|path|target|slice)',
+  'must be the name of a systemd unit with its suffix, such as chrony.service',
+)
+
 /** RFC 3339, as the API server writes it. */
 export const instantText = z.string().max(40).meta({ format: 'date-time' })
 

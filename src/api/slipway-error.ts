@@ -1,3 +1,5 @@
+import type { Reason } from './reason.ts'
+
 export type SlipwayErrorCode =
   | 'Usage'
   | 'KubeconfigMissing'
@@ -11,7 +13,8 @@ export type SlipwayErrorCode =
   | 'DiskFull'
   | 'DiskNotFound'
   | 'DiskFailed'
-  | 'JournalCorrupt'
+  | 'CommandTimedOut'
+  | Reason['code']
   | 'NotLeader'
   | 'Stopped'
   | 'Internal'

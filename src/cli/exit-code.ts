@@ -16,7 +16,8 @@ export const exitCode = {
   interrupted: 130,
 } as const
 
-const exitCodeByError: Readonly<Record<SlipwayErrorCode, number>> = {
+/** Any other is a reason of the catalogue: the work failed. */
+const exitCodeByError: Partial<Readonly<Record<SlipwayErrorCode, number>>> = {
   Usage: exitCode.usage,
   KubeconfigMissing: exitCode.unreachable,
   KubeconfigBroken: exitCode.unreachable,
@@ -49,7 +50,7 @@ export function asSlipwayError(error: unknown): SlipwayError {
 }
 
 export function exitCodeOf(error: unknown): number {
-  return exitCodeByError[asSlipwayError(error).code]
+  return exitCodeByError[asSlipwayError(error).code] ?? exitCode.failed
 }
 
 /** Tells the failure in at most two lines; with `debug` also where it came from. */

@@ -4,7 +4,7 @@ import type { DirectUpdateSpec } from '../api/direct-update.ts'
 import { configMaps } from '../api/kube.ts'
 import { isKubeError } from '../api/kube-error.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
-import { contentName } from '../core/update/operation.ts'
+import { contentName } from '../core/update/work-of.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import { installHint } from './exit-code.ts'
 

@@ -1,4 +1,6 @@
+import type { AgentStatus } from '../api/node-state.ts'
 import type { Disk } from './disk.ts'
+import type { HostFiles } from './host-files.ts'
 
 /** Names one process for good: a pid alone is reused, a pid with its start time within one boot is not. */
 export interface ProcessIdentity {
@@ -6,9 +8,13 @@ export interface ProcessIdentity {
   /** As the kernel counts it (field 22 of /proc/PID/stat); opaque, compared for equality only. */
   readonly startTime: string
   readonly bootId: string
+  /** The transient systemd unit it runs in, where the host has systemd: then the unit is looked at, not the pid. */
+  readonly unit?: string | undefined
 }
 
 export interface Job {
+  /** Names the job on the host, unique for each start: the transient unit is called so. Letters, digits and `-` only. */
+  readonly name: string
   /** The program and its arguments; never a shell string. */
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -36,29 +42,45 @@ export type JobState =
   /** It is not there and left no result: killed, or cut off by a reboot. */
   | { readonly state: 'gone' }
 
-/** What a look at the machine shows; published in NodeState.status.agent.facts. */
-export interface HostFacts {
-  readonly os: string
-  readonly kernel: string
-  readonly architecture: string
-  readonly kubelet?: string
-  /** On a control-plane node: the version of its own API server. */
-  readonly apiServer?: string
-  /** Kubernetes versions this host could install now. */
-  readonly versionsOnOffer: readonly string[]
+/** A short program that is run to its end: to look at something, or to change something small. */
+export interface Command {
+  /** The program and its arguments; never a shell string. */
+  readonly argv: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly input?: string
+  readonly timeoutMs?: number
+  /** Most bytes kept of each output, the first ones. Default 1 MiB. */
+  readonly outputBytes?: number
 }
+
+export interface CommandResult {
+  /** 127 where the program is not there; 128 and more where a signal ended it. */
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** What a look at the machine shows; published in NodeState.status.agent.facts. */
+export type HostFacts = AgentStatus['facts']
 
 /** The machine under the agent: the real one, or a pretend one. */
 export interface Host {
+  /** Where the journal lives. */
   readonly disk: Disk
+  /** The machine's own files. */
+  readonly files: HostFiles
   /** A new one after each boot; what proves a reboot. */
   bootId(): Promise<string>
   facts(signal: AbortSignal): Promise<HostFacts>
-  /** Starts the job in its own process group, held until `release`. It outlives the agent. */
+  /** Runs it on the machine, in its own namespaces. Throws CommandTimedOut after `timeoutMs` (default one minute). */
+  run(command: Command, signal: AbortSignal): Promise<CommandResult>
+  /** Asks the machine to boot anew and returns when it was asked; what comes after is another boot id, or nothing. */
+  reboot(signal: AbortSignal): Promise<void>
+  /** Starts the job, held until `release`: a transient systemd unit, or its own process group. It outlives the agent. */
   hold(job: Job, signal: AbortSignal): Promise<HeldProcess>
   look(process: ProcessIdentity, resultPath: string): Promise<JobState>
   /** Resolves when the process is not running any more (at once if it is not); a job of an earlier boot is not running. */
   ended(process: ProcessIdentity, signal: AbortSignal): Promise<void>
-  /** Ends the whole process group: SIGTERM, and SIGKILL after the grace. Resolves when it is gone. */
+  /** Ends all processes of the job: SIGTERM, and SIGKILL after the grace. Resolves when it is gone. */
   end(process: ProcessIdentity, graceMs: number, signal: AbortSignal): Promise<void>
 }

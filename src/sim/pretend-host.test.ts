@@ -9,6 +9,7 @@ import { VirtualClock } from './virtual-clock.ts'
 
 const signal = new AbortController().signal
 const job = (...argv: string[]): Job => ({
+  name: 'job',
   argv,
   env: { SLIPWAY_ORDER: 'o1', SLIPWAY_STEP: 's1' },
   logPath: '/state/log',

@@ -3,8 +3,19 @@
 
 import type { Clock } from '../ports/clock.ts'
 import type { Disk } from '../ports/disk.ts'
-import type { HeldProcess, Host, HostFacts, Job, JobState, ProcessIdentity } from '../ports/host.ts'
+import type {
+  Command,
+  CommandResult,
+  HeldProcess,
+  Host,
+  HostFacts,
+  Job,
+  JobState,
+  ProcessIdentity,
+} from '../ports/host.ts'
+import type { HostFiles } from '../ports/host-files.ts'
 import type { Random } from '../ports/random.ts'
+import { DiskFiles } from './disk-files.ts'
 import { forgetJob, type KeptJob, keepJob, keptJobs } from './pretend-jobs.ts'
 import { type PretendState, pretendFolder, readPretendState, writeDurably, writePretendState } from './pretend-state.ts'
 import { versionsOnOffer } from './pretend-versions.ts'
@@ -42,6 +53,8 @@ export interface PretendHostOptions {
   /** The restart job ends when this is done: cut off before that, the job goes on, and so it is told at least once. */
   readonly onKubeletRestart?: () => void | Promise<void>
   readonly onVersions?: (state: PretendState) => void
+  /** The machine was asked to boot anew. */
+  readonly onReboot?: () => void
 }
 
 interface RunningJob {
@@ -57,6 +70,7 @@ const endingMs = 200
 
 export class PretendHost implements Host {
   readonly disk: Disk
+  readonly files: HostFiles
   readonly executions: Execution[] = []
   readonly #options: PretendHostOptions
   readonly #running = new Map<number, RunningJob>()
@@ -68,6 +82,7 @@ export class PretendHost implements Host {
   constructor(options: PretendHostOptions) {
     this.#options = options
     this.disk = options.disk
+    this.files = new DiskFiles(options.disk)
   }
 
   /** From now on jobs take that many times as long. */
@@ -132,8 +147,18 @@ export class PretendHost implements Host {
       architecture: 'amd64',
       kubelet,
       ...(apiServer === undefined ? {} : { apiServer }),
-      versionsOnOffer: this.#options.versionsOnOffer ?? versionsOnOffer(kubelet),
+      versionsOnOffer: [...(this.#options.versionsOnOffer ?? versionsOnOffer(kubelet))],
     }
+  }
+
+  /** No program is there but those of the pretended upgrade, which are jobs. */
+  run({ argv }: Command, _signal: AbortSignal): Promise<CommandResult> {
+    return Promise.resolve({ exitCode: 127, stdout: '', stderr: `${argv[0]}: not found` })
+  }
+
+  reboot(_signal: AbortSignal): Promise<void> {
+    this.#options.onReboot?.()
+    return Promise.resolve()
   }
 
   async hold(job: Job, _signal: AbortSignal): Promise<HeldProcess> {

@@ -16,6 +16,7 @@ export interface KeptJob {
 const keptJobSchema = z.object({
   identity: z.object({ pid: z.int(), startTime: z.string(), bootId: z.string() }),
   job: z.object({
+    name: z.string(),
     argv: z.array(z.string()),
     env: z.record(z.string(), z.string()),
     logPath: z.string(),

@@ -2,6 +2,7 @@
 
 import type { Disk } from '../ports/disk.ts'
 import type { Host } from '../ports/host.ts'
+import type { HostFiles } from '../ports/host-files.ts'
 import type { SimProcess } from './sim-process.ts'
 
 /** Told before each disk operation that changes something; may end the process. */
@@ -10,6 +11,9 @@ export type DiskFault = (operation: keyof Disk, path: string) => 'before' | 'aft
 export function hostOf(process: SimProcess, host: Host, fault?: DiskFault): Host {
   return {
     disk: diskOf(process, host.disk, fault),
+    files: filesOf(process, host.files),
+    run: (command, signal) => within(process, () => host.run(command, signal)),
+    reboot: (signal) => within(process, () => host.reboot(signal)),
     bootId: () => within(process, () => host.bootId()),
     facts: (signal) => within(process, () => host.facts(signal)),
     hold: async (job, signal) => {
@@ -19,6 +23,21 @@ export function hostOf(process: SimProcess, host: Host, fault?: DiskFault): Host
     look: (identity, resultPath) => within(process, () => host.look(identity, resultPath)),
     ended: (identity, signal) => within(process, () => host.ended(identity, signal)),
     end: (identity, graceMs, signal) => within(process, () => host.end(identity, graceMs, signal)),
+  }
+}
+
+function filesOf(process: SimProcess, files: HostFiles): HostFiles {
+  return {
+    look: (path) => within(process, () => files.look(path)),
+    read: (path, maxBytes) => within(process, () => files.read(path, maxBytes)),
+    sha256: (path) => within(process, () => files.sha256(path)),
+    write: (path, content, attributes) => within(process, () => files.write(path, content, attributes)),
+    rename: (from, to) => within(process, () => files.rename(from, to)),
+    remove: (path) => within(process, () => files.remove(path)),
+    names: (folder) => within(process, () => files.names(folder)),
+    freeBytes: (path) => within(process, () => files.freeBytes(path)),
+    watch: (paths, onChange, signal) =>
+      within(process, () => files.watch(paths, () => process.alive && onChange(), signal)),
   }
 }
 

@@ -1,5 +1,5 @@
 import { type AgentOptions, runAgent } from '../../src/agent/agent.ts'
-import { rehearsalKubernetesDriver } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
+import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../src/agent/drivers/script.ts'
 import { sha256 } from '../../src/agent/journal/sealed-file.ts'
 import type { Order } from '../../src/api/node-state.ts'
@@ -75,7 +75,7 @@ export class AgentBench {
       nodeName: 'w1',
       stateDir: '/var/lib/slipway',
       version: '0.1.0',
-      drivers: [scriptDriver, rehearsalKubernetesDriver],
+      drivers: [scriptDriver, ...rehearsalDrivers],
       ...part,
     }
     void runAgent(options, life.signal)

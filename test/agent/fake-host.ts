@@ -1,5 +1,16 @@
 import type { Clock } from '../../src/ports/clock.ts'
-import type { HeldProcess, Host, HostFacts, Job, JobState, ProcessIdentity } from '../../src/ports/host.ts'
+import type {
+  Command,
+  CommandResult,
+  HeldProcess,
+  Host,
+  HostFacts,
+  Job,
+  JobState,
+  ProcessIdentity,
+} from '../../src/ports/host.ts'
+import type { HostFiles } from '../../src/ports/host-files.ts'
+import { DiskFiles } from '../../src/sim/disk-files.ts'
 import type { MemoryDisk } from '../fakes/memory-disk.ts'
 
 export interface Behaviour {
@@ -27,6 +38,8 @@ export class FakeHost implements Host {
   /** Every job that was let run: its step, and whether it came to its end. */
   readonly executions: { readonly argv: readonly string[]; readonly step: string; ended: boolean }[] = []
   readonly ended_: string[] = []
+  answer: (command: Command) => CommandResult = () => ({ exitCode: 127, stdout: '', stderr: '' })
+  reboots = 0
   onHold: () => void = () => undefined
 
   constructor(disk: MemoryDisk, clock: Clock) {
@@ -36,6 +49,19 @@ export class FakeHost implements Host {
 
   bootId(): Promise<string> {
     return Promise.resolve(`boot-${this.#boot}`)
+  }
+
+  get files(): HostFiles {
+    return new DiskFiles(this.disk)
+  }
+
+  run(command: Command): Promise<CommandResult> {
+    return Promise.resolve(this.answer(command))
+  }
+
+  reboot(): Promise<void> {
+    this.reboots += 1
+    return Promise.resolve()
   }
 
   facts(): Promise<HostFacts> {

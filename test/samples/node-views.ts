@@ -13,6 +13,7 @@ export const operation: Operation = {
   id,
   update: 'to-1-36',
   work: { kubernetes: { version: 'v1.36.3' } },
+  rollback: 'Image',
   nodeTimeout: '30m',
   drain: { timeoutMs: 600_000, unmanagedPods: 'Block', emptyDir: 'Delete' },
 }

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { rehearsalKubernetesDriver } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
+import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../src/agent/drivers/script.ts'
 import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
 import { scenario } from './story.ts'
@@ -83,7 +83,7 @@ describe('a refusal that need not last is lifted when the cluster changes', () =
   })
 
   const newer = new Set<string>()
-  const driversOf = (node: string) => (newer.has(node) ? [scriptDriver, rehearsalKubernetesDriver] : [scriptDriver])
+  const driversOf = (node: string) => (newer.has(node) ? [scriptDriver, ...rehearsalDrivers] : [scriptDriver])
   scenario('the agents lack the driver; newer ones come', { nodes: 3, driversOf }, async ({ cluster, update }) => {
     newer.clear()
     const refused = await update.kubernetes('v1.36.3').is('Pending', 'DriverMissing')

@@ -14,8 +14,8 @@ import {
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { SlipwayError, type SlipwayErrorCode } from '../../api/slipway-error.ts'
 import type { Disk } from '../../ports/disk.ts'
+import { diskError, namingPath, systemCode } from './disk-error.ts'
 
 const synced = promisify(fsync)
 
@@ -41,7 +41,7 @@ export class FileDisk implements Disk {
   }
 
   write(path: string, content: string, mode: number): Promise<void> {
-    return named(path, () =>
+    return namingPath(path, () =>
       withFile(path, 'w', mode, (file) => {
         // The mode given to open is cut by the umask, and an existing file keeps its own.
         fchmodSync(file, mode)
@@ -51,23 +51,23 @@ export class FileDisk implements Disk {
   }
 
   sync(path: string): Promise<void> {
-    return named(path, () => syncToDisk(path))
+    return namingPath(path, () => syncToDisk(path))
   }
 
   rename(from: string, to: string): Promise<void> {
-    return named(from, () => renameSync(from, to))
+    return namingPath(from, () => renameSync(from, to))
   }
 
   remove(path: string): Promise<void> {
-    return named(path, () => unlinkSync(path))
+    return namingPath(path, () => unlinkSync(path))
   }
 
   makeFolder(path: string): Promise<void> {
-    return named(path, () => void mkdirSync(path, { recursive: true, mode: 0o700 }))
+    return namingPath(path, () => void mkdirSync(path, { recursive: true, mode: 0o700 }))
   }
 
   syncFolder(path: string): Promise<void> {
-    return named(path, () => syncToDisk(path))
+    return namingPath(path, () => syncToDisk(path))
   }
 
   async names(path: string): Promise<readonly string[]> {
@@ -75,7 +75,7 @@ export class FileDisk implements Disk {
   }
 
   removeFolder(path: string): Promise<void> {
-    return named(path, () => rm(path, { recursive: true, force: true }))
+    return namingPath(path, () => rm(path, { recursive: true, force: true }))
   }
 }
 
@@ -104,39 +104,4 @@ async function orUndefined<T>(path: string, act: () => T | Promise<T>): Promise<
     if (systemCode(error) === 'ENOENT') return undefined
     throw diskError(path, error)
   }
-}
-
-async function named<T>(path: string, act: () => T | Promise<T>): Promise<T> {
-  try {
-    return await act()
-  } catch (error) {
-    throw diskError(path, error)
-  }
-}
-
-function diskError(path: string, error: unknown): SlipwayError {
-  const code = codeOf(error)
-  const nextStep = {
-    DiskFull: `free space on the file system of ${path}`,
-    DiskNotFound: `look whether ${path} was moved or deleted`,
-    DiskFailed: `look at the kernel’s log and at the rights on ${path}`,
-  }[code]
-  const message = error instanceof Error ? error.message : String(error)
-  return new SlipwayError(code, `${path}: ${message}`, { nextStep, cause: error })
-}
-
-function codeOf(error: unknown): Extract<SlipwayErrorCode, `Disk${string}`> {
-  switch (systemCode(error)) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'DiskFull'
-    case 'ENOENT':
-      return 'DiskNotFound'
-    default:
-      return 'DiskFailed'
-  }
-}
-
-function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

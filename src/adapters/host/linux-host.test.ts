@@ -20,6 +20,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 const job = (argv: readonly string[], logBytes = 1024 * 1024): Job => ({
+  name: 'job',
   argv,
   env: { GREETING: 'hello there' },
   logPath: join(folder, 'job.log'),

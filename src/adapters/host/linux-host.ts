@@ -6,10 +6,22 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Disk } from '../../ports/disk.ts'
-import type { HeldProcess, Host, HostFacts, Job, JobState, ProcessIdentity } from '../../ports/host.ts'
+import type {
+  Command,
+  CommandResult,
+  HeldProcess,
+  Host,
+  HostFacts,
+  Job,
+  JobState,
+  ProcessIdentity,
+} from '../../ports/host.ts'
+import type { HostFiles } from '../../ports/host-files.ts'
 import { heldJobScript } from './held-job.ts'
 import { readHostFacts } from './host-facts.ts'
+import { MachineFiles } from './machine-files.ts'
 import { groupIsRunning, isRunning, signalGroup, startTimeOf } from './process-table.ts'
+import { runCommand } from './run-command.ts'
 
 export interface LinuxHostOptions {
   readonly disk: Disk
@@ -30,6 +42,7 @@ const cleanEnvironment = {
 
 export class LinuxHost implements Host {
   readonly disk: Disk
+  readonly files: HostFiles
   readonly #root: string
   readonly #enter: readonly string[]
   /** Our own children by pid: their end is told by an event, an adopted process is looked for. */
@@ -40,6 +53,7 @@ export class LinuxHost implements Host {
     this.disk = options.disk
     this.#root = options.root === '/' ? '' : (options.root ?? '')
     this.#enter = options.enter ?? []
+    this.files = new MachineFiles(this.#root, () => Promise.resolve())
   }
 
   bootId(): Promise<string> {
@@ -50,6 +64,15 @@ export class LinuxHost implements Host {
   facts(signal: AbortSignal): Promise<HostFacts> {
     signal.throwIfAborted()
     return readHostFacts(this.disk, this.#root)
+  }
+
+  run(command: Command, signal: AbortSignal): Promise<CommandResult> {
+    return runCommand(command, { enter: this.#enter, env: cleanEnvironment }, signal)
+  }
+
+  async reboot(signal: AbortSignal): Promise<void> {
+    const { exitCode, stderr } = await this.run({ argv: ['systemctl', 'reboot'] }, signal)
+    if (exitCode !== 0) throw new SlipwayError('RebootMissing', `systemctl reboot failed: ${stderr.trim()}`)
   }
 
   async hold(job: Job, signal: AbortSignal): Promise<HeldProcess> {

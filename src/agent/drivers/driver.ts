@@ -1,18 +1,47 @@
+// The contract of a driver: inspect → stage → steps → run → verify → undo. What a driver remembers stands in its notes on the
+// disk, never in memory: every function here may be called again in another life of the agent, after any crash.
+
 import type { Order } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Host } from '../../ports/host.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Schema } from '../journal/sealed-file.ts'
+
+/** A driver's memory of one order: small JSON values in the order's folder, written whole and for good. */
+export interface Notes {
+  read<T>(name: string, schema: Schema<T>): Promise<T | undefined>
+  write(name: string, value: object): Promise<void>
+}
+
+/** Content named by the order, by its SHA-256, on the host's disk. */
+export interface ContentShelf {
+  /** Where it lies; checked against its SHA-256 whenever it is read back. */
+  path(sha256: string): string
+  has(sha256: string): Promise<boolean>
+  /** The whole content as text; throws JournalCorrupt where it is damaged or missing. */
+  read(sha256: string): Promise<string>
+  keep(content: string): Promise<void>
+}
 
 /** What a step may know when it decides what to run and whether its effect is there. */
 export interface StepContext {
   readonly host: Host
   readonly order: Order
-  /** Where the content staged for this order lies. */
-  readonly contentPath: string
+  readonly nodeName: string
+  readonly log: Log
+  readonly notes: Notes
+  readonly content: ContentShelf
+  /** A folder of this order alone, on the host's disk, for what is downloaded; made on first use, gone with the order. */
+  readonly stagingFolder: string
+  /** The boot in which this step was first started; undefined before. What proves a reboot. */
+  readonly begunInBoot: string | undefined
+  /** Something a person should know although the work goes on; stands in the report. */
+  warn(message: string): Promise<void>
 }
 
-/** One program run on the host. Idempotent: after a reboot in the middle it is run again from the start. */
-export interface Step {
+interface StepNature {
+  /** Lower-case words joined by `-`; unique within an order. */
   readonly name: string
   /** Rule 11: before such a step starts the NodeState is read afresh. */
   readonly disruptive: boolean
@@ -24,29 +53,55 @@ export interface Step {
   readonly restartsKubelet?: boolean
   /** Takes a moment only: its start is reported together with its end, to spare a request. */
   readonly brief?: boolean
-  argv(context: StepContext): Promise<readonly string[]>
   /** Looks at the host: true when the effect is there already, so that nothing is run. Absent where looking cannot tell. */
   holds?(context: StepContext, signal: AbortSignal): Promise<boolean>
-  /** Looks at the host after the program ended well: what is missing, or undefined when the effect is there. */
+  /** Looks at the host after the work ended well: what is missing, or undefined when the effect is there. */
   missing?(context: StepContext, signal: AbortSignal): Promise<string | undefined>
 }
 
-export interface Staging {
-  readonly api: KubeApi
-  /** True when the content with this SHA-256 is on the disk already. */
-  hasContent(sha256: string): Promise<boolean>
-  keepContent(content: string): Promise<void>
+/** Long work: one program on the host, in its own transient unit. It survives the agent; after a reboot it is run again. */
+export interface JobStep extends StepNature {
+  argv(context: StepContext, signal: AbortSignal): Promise<readonly string[]>
+  /** Added to the clean environment of the job. */
+  readonly env?: Readonly<Record<string, string>>
 }
+
+/**
+ * Short work the agent does itself: files, settings, a restart. Cut off anywhere it is done again from the start, so it must be
+ * idempotent. What it throws is the failure; a SlipwayError's code becomes the reason.
+ */
+export interface ActStep extends StepNature {
+  act(context: StepContext, signal: AbortSignal): Promise<void>
+}
+
+export type Step = JobStep | ActStep
+
+export interface Staging extends StepContext {
+  readonly api: KubeApi
+}
+
+/** A picture of all that a driver's work for this order could change; plain JSON, equal when the host is equal. */
+export type Picture = Readonly<Record<string, unknown>>
+
+export type Undo =
+  | { readonly possible: true; steps(order: Order): readonly Step[] }
+  /** Why it cannot be taken back, for people. */
+  | { readonly possible: false; readonly because: string }
 
 /** One way of changing a host. */
 export interface Driver {
-  /** As the field of an order's `work`: `script`, `kubernetes`. */
-  readonly kind: string
+  /** Unique; listed in NodeState.status.agent.drivers. */
+  readonly name: string
+  /** Whether the order has work for this driver. */
+  concerns(order: Order): boolean
+  inspect(context: StepContext, signal: AbortSignal): Promise<Picture>
   /**
-   * Fetches, checks and keeps all that the steps need, before the first of them; nothing is looked up later. Returns the
-   * reason when the order can never be carried out; throws what may pass.
+   * Fetches, checks and keeps all that the steps need, while the node still works; nothing is looked up later. Called again
+   * before the first step: what is there already is not fetched twice. Returns the reason when the order cannot be carried
+   * out; throws what may pass.
    */
-  stage?(order: Order, staging: Staging, signal: AbortSignal): Promise<Reason | undefined>
-  /** In order; empty when the order has no such work. The same for the same order, always. */
+  stage?(staging: Staging, signal: AbortSignal): Promise<Reason | undefined>
+  /** In order; the same for the same order, always. */
   steps(order: Order): readonly Step[]
+  readonly undo: Undo
 }

@@ -2,11 +2,18 @@
 // the real thing: the control plane first, then the kubelet, then its restart; each step looks before and after it runs.
 
 import type { Order } from '../../api/node-state.ts'
+import type { Component } from '../../api/work.ts'
+import { componentsOf } from '../../core/update/drivers-for.ts'
 import { sameVersion } from '../../core/version.ts'
 import type { HostFacts } from '../../ports/host.ts'
 import type { Driver, Step, StepContext } from './driver.ts'
 
-export const rehearsalKubernetesDriver: Driver = { kind: 'kubernetes', steps }
+/** Named as the real ones, so that the same orders are carried out. */
+export const rehearsalDrivers: readonly Driver[] = [
+  rehearsal('kubeadm', ({ role }) => (role === 'ControlPlane' ? [upgradeControlPlane] : [])),
+  rehearsal('kubelet', () => [upgradeKubelet, restartKubelet]),
+  rehearsal('kubectl', () => []),
+]
 
 const attempts = 3
 const restartTimeoutMs = 5 * 60_000
@@ -41,10 +48,14 @@ const restartKubelet: Step = {
   missing: async (context, signal) => whatIsMissing('kubelet', context, await context.host.facts(signal)),
 }
 
-function steps(order: Order): readonly Step[] {
-  if (!order.work.kubernetes) return []
-  const kubelet = [upgradeKubelet, restartKubelet]
-  return order.role === 'ControlPlane' ? [upgradeControlPlane, ...kubelet] : kubelet
+function rehearsal(name: Component, steps: (order: Order) => readonly Step[]): Driver {
+  return {
+    name,
+    concerns: ({ work }) => work.kubernetes !== undefined && componentsOf(work.kubernetes).includes(name),
+    inspect: async ({ host }, signal) => ({ facts: await host.facts(signal) }),
+    steps,
+    undo: { possible: false, because: 'it is only pretended' },
+  }
 }
 
 function target(context: StepContext): string {

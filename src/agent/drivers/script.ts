@@ -1,57 +1,33 @@
 // A script from an immutable ConfigMap, pinned by its SHA-256. What it does cannot be known or looked at, so it counts as
-// disruptive, is tried once, and its exit code is the proof.
+// disruptive, is tried once, and its exit code, or that of the validation script, is the proof.
 
-import { configMaps } from '../../api/kube.ts'
-import { isKubeError } from '../../api/kube-error.ts'
-import type { Order } from '../../api/node-state.ts'
-import type { Reason } from '../../api/reason.ts'
-import { corrupt, sha256 } from '../journal/sealed-file.ts'
-import type { Driver, Staging, Step, StepContext } from './driver.ts'
+import type { Content } from '../../api/work.ts'
+import type { Driver, JobStep, StepContext } from './driver.ts'
+import { stageContent } from './stage-content.ts'
 
-export const scriptDriver: Driver = { kind: 'script', stage, steps }
-
-const runScript: Step = { name: 'script', disruptive: true, attempts: 1, argv: scriptArguments }
-
-function steps(order: Order): readonly Step[] {
-  return order.work.script ? [runScript] : []
+export const scriptDriver: Driver = {
+  name: 'script',
+  concerns: (order) => order.work.script !== undefined,
+  inspect: () => Promise.resolve({}),
+  stage: async (staging, signal) => {
+    const { script } = staging.order.work
+    if (!script) return undefined
+    const reason = await stageContent(script, staging, signal)
+    return reason ?? (script.validate && (await stageContent(script.validate, staging, signal)))
+  },
+  steps: ({ work }) => [
+    ...(work.script ? [scriptStep('script', work.script)] : []),
+    ...(work.script?.validate ? [scriptStep('validate', work.script.validate)] : []),
+  ],
+  undo: { possible: false, because: 'only its author knows what a script did' },
 }
 
-async function stage(order: Order, staging: Staging, signal: AbortSignal): Promise<Reason | undefined> {
-  const { script } = order.work
-  if (!script || (await staging.hasContent(script.sha256))) return undefined
-  const place = `ConfigMap ${script.namespace}/${script.configMap}`
-  const content = await fetchScript(script, staging, signal)
-  if (content === undefined) return { code: 'ScriptMissing', message: `${place} is not there, or has no key "script"` }
-  const found = sha256(content)
-  if (found !== script.sha256) {
-    return {
-      code: 'ContentMismatch',
-      message: `the script in ${place} has SHA-256 ${found}, the order names ${script.sha256}`,
-    }
-  }
-  await staging.keepContent(content)
-  return undefined
-}
-
-async function fetchScript(
-  script: { readonly configMap: string; readonly namespace: string },
-  staging: Staging,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  try {
-    const ref = { name: script.configMap, namespace: script.namespace }
-    return (await staging.api.get(configMaps, ref, signal)).data?.script
-  } catch (error) {
-    if (isKubeError(error, 'NotFound')) return undefined
-    throw error
-  }
+export function scriptStep(name: string, content: Pick<Content, 'sha256'>): JobStep {
+  return { name, disruptive: true, attempts: 1, argv: (context) => scriptArguments(context, content.sha256) }
 }
 
 /** A script that names its interpreter is run as it is; any other by the shell. Checked again before each start. */
-async function scriptArguments({ host, order, contentPath }: StepContext): Promise<readonly string[]> {
-  const content = (await host.disk.read(contentPath)) ?? ''
-  if (sha256(content) !== order.work.script?.sha256) {
-    throw corrupt(contentPath, 'does not have the SHA-256 the order names')
-  }
-  return content.startsWith('#!') ? [contentPath] : ['/bin/sh', contentPath]
+async function scriptArguments({ content }: StepContext, sha256: string): Promise<readonly string[]> {
+  const path = content.path(sha256)
+  return (await content.read(sha256)).startsWith('#!') ? [path] : ['/bin/sh', path]
 }

@@ -63,10 +63,15 @@ export class Journal {
     return folder
   }
 
-  create(order: Order, steps: readonly string[], acceptedAt: Date): Promise<OrderFolder> {
+  create(
+    order: Order,
+    { steps, undo }: { readonly steps: readonly string[]; readonly undo: readonly string[] },
+    acceptedAt: Date,
+  ): Promise<OrderFolder> {
     return OrderFolder.create(this.#disk, this.#path(order.id), {
       acceptedAt: acceptedAt.toISOString(),
       steps: [...steps],
+      ...(undo.length > 0 && { undo: [...undo] }),
       order,
     })
   }

@@ -4,12 +4,17 @@
 import {
   type AcceptedOrder,
   acceptedOrderSchema,
+  type Failure,
+  failureSchema,
   type OrderEnd,
   orderEndSchema,
+  type Released,
+  releasedSchema,
   type StepDone,
   type StepStart,
   stepDoneSchema,
   stepStartSchema,
+  warningsSchema,
 } from '../../api/journal.ts'
 import type { AgentOrder } from '../../api/node-state.ts'
 import type { Disk } from '../../ports/disk.ts'
@@ -32,8 +37,14 @@ const endFiles = {
 export type EndState = keyof typeof endFiles
 
 const orderFile = 'order.json'
-const contentFile = 'content'
+const releasedFile = 'released'
+const failureFile = 'failure'
+const warningsFile = 'warnings'
+const contentFolder = 'content'
+const noteFolder = 'notes'
+const stagingFolder = 'staging'
 const logFolder = 'logs'
+const maxWarnings = 16
 const stepFile = /^step-([0-9]{2})-(.+)\.(inprogress|done)$/
 
 /** A name that is safe for a file and still readable; the id itself stands in order.json. */
@@ -50,15 +61,18 @@ export class OrderFolder {
   readonly path: string
   readonly accepted: AcceptedOrder
   readonly #disk: Disk
+  /** All of them: first those that do the work, then those that take it back. */
+  readonly names: readonly string[]
   readonly #steps: StepRecord[]
-  #end: OrderEnd | undefined
+  #state: Progress
 
-  private constructor(disk: Disk, path: string, accepted: AcceptedOrder, steps: StepRecord[], end?: OrderEnd) {
+  private constructor(disk: Disk, path: string, accepted: AcceptedOrder, steps: StepRecord[], state: Progress) {
     this.#disk = disk
     this.path = path
     this.accepted = accepted
+    this.names = stepNames(accepted)
     this.#steps = steps
-    this.#end = end
+    this.#state = state
   }
 
   /** Undefined where no order was ever accepted: an empty folder, or one cut off before its order.json was whole. */
@@ -70,31 +84,34 @@ export class OrderFolder {
       if (orphan !== undefined) throw corrupt(`${path}/${orderFile}`, `is missing, but ${orphan} is there`)
       return undefined
     }
-    const steps: StepRecord[] = accepted.steps.map(() => ({}))
+    const all = stepNames(accepted)
+    const steps: StepRecord[] = all.map(() => ({}))
     for (const name of names) {
       const match = stepFile.exec(name)
       if (!match) continue
       const index = Number(match[1]) - 1
       const step = steps[index]
-      if (!step || accepted.steps[index] !== match[2]) throw corrupt(`${path}/${name}`, 'is no step of this order')
+      if (!step || all[index] !== match[2]) throw corrupt(`${path}/${name}`, 'is no step of this order')
       steps[index] =
         match[3] === 'done'
           ? { ...step, done: await mustRead(disk, `${path}/${name}`, stepDoneSchema) }
           : { ...step, begun: await mustRead(disk, `${path}/${name}`, stepStartSchema) }
     }
-    return new OrderFolder(disk, path, accepted, steps, await loadEnd(disk, path, names, accepted.order.id))
+    const warnings = await readSealed(disk, `${path}/${warningsFile}`, warningsSchema)
+    return new OrderFolder(disk, path, accepted, steps, {
+      released: await readSealed(disk, `${path}/${releasedFile}`, releasedSchema),
+      failure: await readSealed(disk, `${path}/${failureFile}`, failureSchema),
+      warnings: warnings?.warnings ?? [],
+      end: await loadEnd(disk, path, names, accepted.order.id),
+    })
   }
 
   static async create(disk: Disk, path: string, accepted: AcceptedOrder): Promise<OrderFolder> {
     await disk.makeFolder(path)
     await disk.syncFolder(path.slice(0, path.lastIndexOf('/')))
     await writeAtomically(disk, path, orderFile, seal(accepted))
-    return new OrderFolder(
-      disk,
-      path,
-      accepted,
-      accepted.steps.map(() => ({})),
-    )
+    const steps = stepNames(accepted).map(() => ({}))
+    return new OrderFolder(disk, path, accepted, steps, { warnings: [] })
   }
 
   get steps(): readonly StepRecord[] {
@@ -102,24 +119,54 @@ export class OrderFolder {
   }
 
   get end(): OrderEnd | undefined {
-    return this.#end
+    return this.#state.end
   }
 
-  get contentPath(): string {
-    return `${this.path}/${contentFile}`
+  /** Since when it may run; undefined while it only stages. */
+  get released(): Released | undefined {
+    const { order, acceptedAt } = this.accepted
+    return this.#state.released ?? (order.desired === 'Run' ? { at: acceptedAt } : undefined)
   }
 
-  /** Content fetched for the steps; checked against its SHA-256 whenever it is read back. */
-  async keepContent(content: string): Promise<void> {
-    await writeAtomically(this.#disk, this.path, contentFile, content, 0o700)
+  /** The step that failed for good. */
+  get failure(): Failure | undefined {
+    return this.#state.failure
   }
 
-  /** True when it is there and whole; damaged content is JournalCorrupt, never fetched over in silence. */
-  async hasContent(expectedSha256: string): Promise<boolean> {
-    const content = await this.#disk.read(this.contentPath)
-    if (content === undefined) return false
-    if (sha256(content) !== expectedSha256) throw corrupt(this.contentPath, 'does not have the SHA-256 the order names')
-    return true
+  get warnings(): readonly string[] {
+    return this.#state.warnings
+  }
+
+  get contentFolder(): string {
+    return `${this.path}/${contentFolder}`
+  }
+
+  get noteFolder(): string {
+    return `${this.path}/${noteFolder}`
+  }
+
+  get stagingFolder(): string {
+    return `${this.path}/${stagingFolder}`
+  }
+
+  async release(at: Date): Promise<void> {
+    if (this.released) return
+    const released = { at: at.toISOString() }
+    await writeAtomically(this.#disk, this.path, releasedFile, seal(released))
+    this.#state = { ...this.#state, released }
+  }
+
+  async fail(failure: Failure): Promise<void> {
+    await writeAtomically(this.#disk, this.path, failureFile, seal(failure))
+    this.#state = { ...this.#state, failure }
+  }
+
+  async warn(message: string): Promise<void> {
+    const text = message.slice(0, 512)
+    if (this.warnings.includes(text) || this.warnings.length >= maxWarnings) return
+    const warnings = [...this.warnings, text]
+    await writeAtomically(this.#disk, this.path, warningsFile, seal({ warnings }))
+    this.#state = { ...this.#state, warnings }
   }
 
   /** Where the output and the exit code of one start of a step go; each start has its own, so no result is taken for another's. */
@@ -148,12 +195,25 @@ export class OrderFolder {
   async close(state: EndState, report: AgentOrder): Promise<void> {
     const end = { report }
     await writeAtomically(this.#disk, this.path, endFiles[state], seal(end))
-    this.#end = end
+    this.#state = { ...this.#state, end }
+    // What was downloaded is of no more use; the journal and the logs stay.
+    await this.#disk.removeFolder(this.stagingFolder)
   }
 
   #stem(index: number): string {
-    return `step-${String(index + 1).padStart(2, '0')}-${this.accepted.steps[index] ?? 'unknown'}`
+    return `step-${String(index + 1).padStart(2, '0')}-${this.names[index] ?? 'unknown'}`
   }
+}
+
+interface Progress {
+  readonly released?: Released | undefined
+  readonly failure?: Failure | undefined
+  readonly warnings: readonly string[]
+  readonly end?: OrderEnd | undefined
+}
+
+function stepNames({ steps, undo }: AcceptedOrder): readonly string[] {
+  return [...steps, ...(undo ?? [])]
 }
 
 async function withoutTemporary(disk: Disk, path: string): Promise<readonly string[]> {

@@ -5,7 +5,7 @@ import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { configMaps, nodes } from '../../api/kube.ts'
 import { KubeError } from '../../api/kube-error.ts'
 import { nodeStates } from '../../api/node-state.ts'
-import { contentName } from '../../core/update/operation.ts'
+import { contentName } from '../../core/update/work-of.ts'
 
 const name = 'to-v1-36-3-abcde'
 const script = '#!/bin/sh\ntrue\n'

@@ -22,6 +22,7 @@ export interface Frame {
 
 const glyphs: Readonly<Record<NodePhase, string>> = {
   Pending: '·',
+  Staging: '◌',
   Draining: '◔',
   Assigned: '◑',
   Working: '◑',

@@ -5,7 +5,7 @@ import type { Node } from '../../api/kube.ts'
 import type { NodePhase, NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { type Role, roleOf } from '../../core/node/node-facts.ts'
-import { contentName } from '../../core/update/operation.ts'
+import { contentName } from '../../core/update/work-of.ts'
 import { isEnded, isOver, type Refusal, refusal } from '../update-outcome.ts'
 import type { RolloutSnapshot } from './sink.ts'
 
@@ -163,6 +163,7 @@ export function standingOf(phase: NodePhase): Standing {
     case 'RequiresAttention':
       return 'attention'
     case 'Pending':
+    case 'Staging':
       return 'waiting'
     case 'Draining':
     case 'Assigned':

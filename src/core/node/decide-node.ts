@@ -119,6 +119,7 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
   if (report?.id !== order.id) return awaitAcceptance(view, operation, rollout)
   switch (report.state) {
     case 'Accepted':
+    case 'Staged':
     case 'Running':
       if (rollout.phase === 'Working' || rollout.phase === 'RequiresAttention') {
         return watchDeadline(view, rollout, orderLate(operation))

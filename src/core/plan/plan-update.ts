@@ -7,6 +7,8 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { selects } from '../label-selector.ts'
 import { isReady, roleOf } from '../node/node-facts.ts'
+import { driversFor } from '../update/drivers-for.ts'
+import { workOf } from '../update/work-of.ts'
 import { compareVersions, minorsBetween, parseVersion } from '../version.ts'
 
 export interface PlanView {
@@ -79,7 +81,7 @@ function judgeScript(script: NonNullable<DirectUpdateSpec['script']>, found: str
 }
 
 function judgeAgents({ spec, stateOf }: PlanView, selected: readonly Node[]): Plan | undefined {
-  const needed = [...(spec.script ? ['script'] : []), ...(spec.kubernetes ? ['kubernetes'] : [])]
+  const needed = [...driversFor(workOf(spec, '')), ...(spec.profile === undefined ? [] : ['profile'])]
   const silent: string[] = []
   const lacking = new Map<string, string[]>()
   for (const node of selected) {
@@ -125,7 +127,9 @@ function planVersion(text: string, view: PlanView, selected: readonly Node[]): P
       if (current === undefined || compareVersions(version, current) < 0) current = version
     }
     const atTarget = versions.every((version) => version === undefined || version === target.text)
-    if (facts && !atTarget && !facts.versionsOnOffer.includes(target.text)) unoffered.push(name)
+    // A host that says nothing of what it could install proves it when it stages.
+    const offered = facts?.versionsOnOffer ?? []
+    if (!atTarget && offered.length > 0 && !offered.includes(target.text)) unoffered.push(name)
   }
   if (unoffered.length > 0) {
     const known = view.stateOf(unoffered[0] ?? '')?.status?.agent?.facts.versionsOnOffer ?? []

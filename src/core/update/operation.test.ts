@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { metadata } from '../../../test/samples/cluster-objects.ts'
 import type { DirectUpdate, DirectUpdateSpec, DirectUpdateStatus } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
-import { contentName, operationID, operationOf, updateOfOperation } from './operation.ts'
+import { operationID, operationOf, updateOfOperation } from './operation.ts'
+import { contentName } from './work-of.ts'
 
 const spec: DirectUpdateSpec = { kubernetes: { version: 'v1.36.3' } }
 const update = (

@@ -1,11 +1,12 @@
 // One run of one DirectUpdate. Its id is derived, not drawn: no write is needed before the first node, and a restarted
 // operator arrives at the same id. A finished update that is edited becomes a new operation, so that Git can drive it.
 
-import type { DirectUpdate } from '../../api/direct-update.ts'
+import { type DirectUpdate, type DirectUpdateSpec, lastingFields } from '../../api/direct-update.ts'
 import type { DrainSettings, MaintenancePolicy } from '../../api/maintenance-policy.ts'
-import type { Work } from '../../api/node-state.ts'
+import type { Work } from '../../api/work.ts'
 import { parseDuration } from '../duration.ts'
 import { fingerprint } from '../fingerprint.ts'
+import { workOf } from './work-of.ts'
 
 export const finalizer = 'slipway.dev/cleanup'
 
@@ -13,6 +14,7 @@ export interface Operation {
   readonly id: string
   readonly update: string
   readonly work: Work
+  readonly rollback: NonNullable<DirectUpdateSpec['rollback']>
   readonly nodeTimeout: string
   readonly drain: Drain
 }
@@ -29,7 +31,7 @@ const ended = new Set(['Succeeded', 'Failed'])
 
 /** The id of the run this update is in or should start now. */
 export function operationID({ metadata, spec, status }: DirectUpdate): string {
-  const work = fingerprint({ kubernetes: spec.kubernetes, script: spec.script, nodeSelector: spec.nodeSelector })
+  const work = fingerprint(Object.fromEntries(lastingFields.map((field) => [field, spec[field]])))
   const running = status?.operationID
   if (running?.endsWith(`-${work}`)) {
     const edited = status?.observedGeneration !== metadata.generation
@@ -48,12 +50,8 @@ export function operationOf(update: DirectUpdate, policy: MaintenancePolicy | un
   return {
     id: operationID(update),
     update: update.metadata.name,
-    work: {
-      ...(spec.kubernetes && { kubernetes: spec.kubernetes }),
-      ...(spec.script && {
-        script: { configMap: contentName(spec.script.sha256), namespace, sha256: spec.script.sha256 },
-      }),
-    },
+    work: workOf(spec, namespace),
+    rollback: spec.rollback ?? 'Image',
     nodeTimeout: spec.nodeTimeout ?? '30m',
     drain: {
       timeoutMs: parseDuration(drain.timeout ?? '30m'),
@@ -62,9 +60,4 @@ export function operationOf(update: DirectUpdate, policy: MaintenancePolicy | un
       emptyDir: drain.emptyDir ?? 'Delete',
     },
   }
-}
-
-/** The immutable ConfigMap that carries a content, one per content. */
-export function contentName(sha256: string): string {
-  return `slipway-content-${sha256.slice(0, 40)}`
 }

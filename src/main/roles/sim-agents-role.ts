@@ -7,7 +7,7 @@ import { FileDisk } from '../../adapters/disk/file-disk.ts'
 import { rootedDisk } from '../../adapters/disk/rooted-disk.ts'
 import { pinoLog } from '../../adapters/log/pino-log.ts'
 import { runAgent } from '../../agent/agent.ts'
-import { rehearsalKubernetesDriver } from '../../agent/drivers/rehearsal-kubernetes.ts'
+import { rehearsalDrivers } from '../../agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../agent/drivers/script.ts'
 import { type Node, nodes } from '../../api/kube.ts'
 import { nodeStates } from '../../api/node-state.ts'
@@ -108,7 +108,7 @@ function playAgent(
   nodeName: string,
   signal: AbortSignal,
 ) {
-  const drivers = [scriptDriver, rehearsalKubernetesDriver]
+  const drivers = [scriptDriver, ...rehearsalDrivers]
   return runAgent({ api, host, clock, random, log, nodeName, stateDir: '/var/lib/slipway', version, drivers }, signal)
 }
 

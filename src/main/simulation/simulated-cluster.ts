@@ -2,7 +2,7 @@
 
 import { runAgent } from '../../agent/agent.ts'
 import type { Driver } from '../../agent/drivers/driver.ts'
-import { rehearsalKubernetesDriver } from '../../agent/drivers/rehearsal-kubernetes.ts'
+import { rehearsalDrivers } from '../../agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../agent/drivers/script.ts'
 import { runOperator } from '../../operator/operator.ts'
 import type { Log } from '../../ports/log.ts'
@@ -75,5 +75,5 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
 }
 
 function allDrivers(): readonly Driver[] {
-  return [scriptDriver, rehearsalKubernetesDriver]
+  return [scriptDriver, ...rehearsalDrivers]
 }

@@ -6,7 +6,7 @@ import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { type ConfigMap, configMaps, type OwnerReference } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { contentName } from '../../core/update/operation.ts'
+import { contentName } from '../../core/update/work-of.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 
 export interface ScriptContent {

@@ -1,0 +1,37 @@
+import { SlipwayError, type SlipwayErrorCode } from '../../api/slipway-error.ts'
+
+/** Does it; what the file system refuses becomes a SlipwayError that names the path. */
+export async function namingPath<T>(path: string, act: () => T | Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    throw error instanceof SlipwayError ? error : diskError(path, error)
+  }
+}
+
+export function diskError(path: string, error: unknown): SlipwayError {
+  const code = codeOf(error)
+  const nextStep = {
+    DiskFull: `free space on the file system of ${path}`,
+    DiskNotFound: `look whether ${path} was moved or deleted`,
+    DiskFailed: `look at the kernel’s log and at the rights on ${path}`,
+  }[code]
+  const message = error instanceof Error ? error.message : String(error)
+  return new SlipwayError(code, `${path}: ${message}`, { nextStep, cause: error })
+}
+
+function codeOf(error: unknown): Extract<SlipwayErrorCode, `Disk${string}`> {
+  switch (systemCode(error)) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'DiskFull'
+    case 'ENOENT':
+      return 'DiskNotFound'
+    default:
+      return 'DiskFailed'
+  }
+}
+
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,116 @@
+// What an order asks of a host, and the parts of it that users write themselves in a DirectUpdate.
+
+import { z } from 'zod'
+import { absolutePath, kubernetesVersion, objectName, sha256Text, unitName, webAddress } from './scalars.ts'
+
+/** Content by its SHA-256, in an immutable ConfigMap of the operator's namespace; its key "script" (or "content") is the content. */
+export const contentSchema = z.strictObject({
+  configMap: objectName.describe('an immutable ConfigMap in the operator’s namespace; its key "script" is the content'),
+  namespace: objectName,
+  sha256: sha256Text,
+})
+
+export const components = ['kubeadm', 'kubelet', 'kubectl', 'containerd', 'etcd'] as const
+
+export const kubeadmOptionsSchema = z.strictObject({
+  ignorePreflightErrors: z
+    .array(z.string().min(1).max(64))
+    .max(32)
+    .optional()
+    .describe('names of kubeadm’s own preflight checks'),
+  patches: absolutePath.optional().describe('a folder on the host with kubeadm patches'),
+  certificateRenewal: z.boolean().optional().describe('renew the control plane’s certificates. Default true'),
+})
+
+export const kubernetesWorkSchema = z.strictObject({
+  version: kubernetesVersion,
+  components: z
+    .array(z.enum(components))
+    .min(1)
+    .max(components.length)
+    .optional()
+    .describe(
+      'Default kubeadm, kubelet, kubectl. containerd: the newest on offer; etcd: a host-service etcd, a static-pod etcd follows kubeadm',
+    ),
+  kubeadm: kubeadmOptionsSchema.optional(),
+})
+
+export const osWorkSchema = z.strictObject({
+  image: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .describe('image-based hosts: registry/name:tag or registry/name@sha256:…; a tag is resolved once'),
+  verify: z
+    .strictObject({
+      key: z.string().min(1).max(8192).describe('PEM public key (cosign) or ASCII-armoured GPG key (ostree)'),
+    })
+    .optional()
+    .describe('the image must be signed with this key; unsigned is then refused'),
+  packages: z.enum(['Security', 'All']).optional().describe('package-based hosts: which packages to upgrade'),
+})
+
+export const binaryWorkSchema = z.strictObject({
+  name: z.string().min(1).max(64),
+  url: webAddress,
+  sha256: sha256Text,
+  path: absolutePath,
+  restart: z.array(unitName).max(8).optional().describe('systemd units that run it'),
+  versionArguments: z
+    .array(z.string().max(64))
+    .max(4)
+    .optional()
+    .describe('arguments that make it print its version. Default --version'),
+})
+
+export const rebootChoices = ['IfRequired', 'Always', 'Never'] as const
+export const rollbackChoices = ['Image', 'All', 'Never'] as const
+
+export const bundleSchema = z.strictObject({
+  url: z.string().min(1).max(1024).describe('https://…, or the absolute path of a bundle that lies on every host'),
+  sha256: sha256Text,
+})
+
+/** A maintenance job as it runs on a host. */
+export const jobWorkSchema = z.strictObject({
+  name: objectName,
+  script: contentSchema.optional(),
+  url: webAddress.optional(),
+  sha256: sha256Text,
+  validate: contentSchema.optional(),
+})
+
+export const maintenanceWorkSchema = z.strictObject({
+  required: absolutePath,
+  inProgress: absolutePath,
+})
+
+export const workSchema = z
+  .strictObject({
+    bundle: bundleSchema.optional().describe('packages and images come from here only; nothing else is contacted'),
+    profile: z
+      .strictObject({
+        profiles: z.array(objectName).max(32).describe('the NodeProfiles it was computed from'),
+        desired: contentSchema.describe('the host’s whole desired state, as JSON'),
+      })
+      .optional(),
+    jobs: z.array(jobWorkSchema).max(32).optional(),
+    script: contentSchema.extend({ validate: contentSchema.optional() }).optional(),
+    os: osWorkSchema.optional(),
+    kubernetes: kubernetesWorkSchema.optional(),
+    binary: binaryWorkSchema.optional(),
+    maintenance: maintenanceWorkSchema.optional(),
+    reboot: z.enum(rebootChoices).optional(),
+  })
+  .describe(
+    'what the agent does, in this order: profile, jobs, script, os packages, kubernetes, os image, binary, maintenance, reboot',
+  )
+
+export type Content = z.infer<typeof contentSchema>
+export type Component = (typeof components)[number]
+export type KubernetesWork = z.infer<typeof kubernetesWorkSchema>
+export type OsWork = z.infer<typeof osWorkSchema>
+export type BinaryWork = z.infer<typeof binaryWorkSchema>
+export type JobWork = z.infer<typeof jobWorkSchema>
+export type Work = z.infer<typeof workSchema>

@@ -1,0 +1,40 @@
+import type { Component, KubernetesWork, Work } from '../../api/work.ts'
+
+const byComponent: Readonly<Record<Component, string>> = {
+  kubeadm: 'kubeadm',
+  kubelet: 'kubelet',
+  kubectl: 'kubectl',
+  containerd: 'runtime',
+  etcd: 'etcd',
+}
+
+const defaultComponents: readonly Component[] = ['kubeadm', 'kubelet', 'kubectl']
+
+export function componentsOf({ components }: KubernetesWork): readonly Component[] {
+  return components ?? defaultComponents
+}
+
+/** The drivers an agent must have to carry out this work. */
+export function driversFor({
+  profile,
+  jobs,
+  script,
+  os,
+  kubernetes,
+  binary,
+  maintenance,
+  reboot,
+}: Work): readonly string[] {
+  const components = kubernetes ? componentsOf(kubernetes) : []
+  return [
+    ...(profile ? ['profile'] : []),
+    ...(jobs?.length ? ['jobs'] : []),
+    ...(script ? ['script'] : []),
+    ...(os?.packages ? ['packages'] : []),
+    ...components.map((component) => byComponent[component]),
+    ...(os?.image !== undefined ? ['osimage'] : []),
+    ...(binary ? ['binary'] : []),
+    ...(maintenance ? ['maintenance'] : []),
+    ...(reboot !== undefined && reboot !== 'Never' ? ['reboot'] : []),
+  ]
+}
