@@ -2,11 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { access, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { buildPrograms } from './build-programs.ts'
+import { assetsFolder, locked } from './cache-folder.ts'
 import { downloadPrograms } from './download-programs.ts'
 import { etcdVersion, kubernetesVersion, programs } from './versions.ts'
 
@@ -20,9 +19,8 @@ export async function findPrograms(say: (line: string) => void): Promise<string>
     await access(join(given, 'etcd'))
     return given
   }
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
   const name = `${kubernetesVersion}-etcd-${etcdVersion}-${process.platform}-${process.arch}`
-  const folder = join(cache, 'slipway', 'assets', name)
+  const folder = join(assetsFolder(), name)
   if (await isWhole(folder)) return folder
   return locked(`${folder}.lock`, async () => {
     if (await isWhole(folder)) return folder
@@ -93,34 +91,4 @@ async function sha256(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk)
   return hash.digest('hex')
-}
-
-/** Several test runs may start at once; one obtains, the others wait for it. A lock of a dead process is removed. */
-async function locked<T>(lock: string, work: () => Promise<T>): Promise<T> {
-  await mkdir(dirname(lock), { recursive: true })
-  for (;;) {
-    try {
-      await writeFile(lock, String(process.pid), { flag: 'wx' })
-      break
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    }
-    const holder = Number(await readFile(lock, 'utf8').catch(() => '0'))
-    if (holder > 0 && !isAlive(holder)) await rm(lock, { force: true })
-    else await wait(500)
-  }
-  try {
-    return await work()
-  } finally {
-    await rm(lock, { force: true })
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
 }
