@@ -60,6 +60,11 @@ const outcome = {
   JournalCorrupt: 'the journal on the host is damaged; nothing is guessed: look at the file named',
   JournalUnwritable: 'the journal on the host cannot be written, so nothing is started; free the disk or repair it',
   ContentMismatch: 'what was fetched does not have the SHA-256 the order names',
+  PackageManagerMissing: 'the host has no package manager that we know; on image-based hosts name os.image',
+  ToolMissing: 'a program the work needs is not on the host; the message says which',
+  ImageMissing: 'a container image the work needs cannot be had; the registry’s answer is quoted',
+  KubeletFlagRemoved:
+    'a file on the host gives the kubelet a flag that the target version no longer knows; take it out of the file named',
   StagingFailed: 'what the work needs could not be fetched and checked on the host, so the node was not touched',
   RepositoryUntrusted: 'a package repository is not signed by the key the host trusts; nothing of it was used',
   RepositoryMissing: 'a package repository is not at its address; correct its entry on the host or in the profile',

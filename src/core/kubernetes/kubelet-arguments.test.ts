@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { kubeletArgument, withoutRemovedFlags } from './kubelet-arguments.ts'
+import { kubeletArgument, removedFlagsIn, withoutRemovedFlags } from './kubelet-arguments.ts'
 
 // As kubeadm 1.34 wrote it (app/phases/kubelet/flags.go).
 const written =
@@ -63,4 +63,13 @@ describe('reading a flag', () => {
     ['KUBELET_EXTRA_ARGS=--node-ip 10.0.0.1', 'node-ip', '10.0.0.1'],
     [written, 'node-ip', undefined],
   ])('%s', (text, name, value) => expect(kubeletArgument(text, name)).toBe(value))
+})
+
+describe('finding removed flags in a file a person wrote', () => {
+  it.each([
+    ['Environment="KUBELET_EXTRA_ARGS=--cloud-config=/etc/cloud.conf --v=2"', ['--cloud-config']],
+    ['KUBELET_EXTRA_ARGS=--container-runtime-endpoint=a', []],
+    ['# --cloud-config=a\n; --cloud-config', []],
+    ['ExecStart=/usr/bin/kubelet --register-schedulable', ['--register-schedulable']],
+  ])('%s', (text, found) => expect(removedFlagsIn(text, { major: 1, minor: 36 })).toEqual(found))
 })

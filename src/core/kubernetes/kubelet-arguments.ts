@@ -12,12 +12,19 @@ export interface CleanedArguments {
 
 /** Takes out what the target version no longer knows; all else stays as it is, comments and other variables included. */
 export function withoutRemovedFlags(text: string, target: Pick<Version, 'major' | 'minor'>): CleanedArguments {
-  const gone = removedKubeletFlags.filter((flag) => target.major > 1 || flag.minor <= target.minor)
+  const gone = goneFor(target)
   const cleaned = text.split('\n').map((line) => cleanLine(line, gone))
   return {
     text: cleaned.map(({ line }) => line).join('\n'),
     removed: [...new Set(cleaned.flatMap(({ removed }) => removed))],
   }
+}
+
+/** The removed flags that a file of any kind still names; comments do not count. */
+export function removedFlagsIn(text: string, target: Pick<Version, 'major' | 'minor'>): readonly string[] {
+  const lines = text.split('\n').filter((line) => !/^\s*[#;]/.test(line))
+  const words = new Set(lines.flatMap((line) => line.split(/[\s"'=]+/)))
+  return goneFor(target).flatMap(({ name }) => (words.has(`--${name}`) ? [`--${name}`] : []))
 }
 
 /** The value of the flag in the file's last assignment of it; undefined where it is not set. */
@@ -27,6 +34,10 @@ export function kubeletArgument(text: string, name: string): string | undefined 
   const word = words[at]
   if (word === undefined) return undefined
   return word.includes('=') ? word.slice(word.indexOf('=') + 1) : words[at + 1]
+}
+
+function goneFor({ major, minor }: Pick<Version, 'major' | 'minor'>): readonly RemovedFlag[] {
+  return removedKubeletFlags.filter((flag) => major > 1 || flag.minor <= minor)
 }
 
 interface Assignment {
