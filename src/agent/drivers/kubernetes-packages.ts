@@ -14,8 +14,8 @@ import { targetVersion } from './kubernetes-target.ts'
 
 type PackagedComponent = 'kubeadm' | 'kubelet' | 'kubectl'
 
-const stagedNote = (name: string) => `${name}-packages`
-const switchesNote = 'kubernetes-repositories'
+export const stagedNote = (name: string) => `${name}-packages`
+export const switchesNote = 'kubernetes-repositories'
 
 export async function stageComponent(
   name: PackagedComponent,

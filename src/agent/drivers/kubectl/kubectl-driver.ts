@@ -2,8 +2,9 @@
 // staged then, and the step holds.
 
 import type { Driver } from '../driver.ts'
-import { installStep, isInstalled, packagePicture, stageComponent } from '../kubernetes-packages.ts'
+import { installStep, isInstalled, packagePicture, stageComponent, stagedNote } from '../kubernetes-packages.ts'
 import { asksFor, bringsPrograms } from '../kubernetes-target.ts'
+import { undoPackageSteps } from '../undo-packages.ts'
 
 export const kubectlDriver: Driver = {
   name: 'kubectl',
@@ -15,7 +16,7 @@ export const kubectlDriver: Driver = {
   },
   steps: (order) => (bringsPrograms(order) ? [] : [installStep('kubectl')]),
   undo: {
-    possible: false,
-    because: 'the version of before is no longer on offer once the repository names the next minor version',
+    possible: true,
+    steps: (order) => (bringsPrograms(order) ? [] : undoPackageSteps('kubectl', stagedNote('kubectl'))),
   },
 }

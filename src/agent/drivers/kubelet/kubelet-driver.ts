@@ -1,15 +1,17 @@
 // The kubelet: the flags its next version no longer knows go first, then the package, then the restart. The package restarts
 // nothing: the old process runs on until then. Whether the node is healthy afterwards is the operator's to judge.
 
+import { fileBeforeSchema } from '../../../api/kubernetes-notes.ts'
 import type { Order } from '../../../api/node-state.ts'
 import type { Reason } from '../../../api/reason.ts'
 import { removedFlagsIn, withoutRemovedFlags } from '../../../core/kubernetes/kubelet-arguments.ts'
 import { sameVersion } from '../../../core/version.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ActStep, Driver, Staging, Step, StepContext } from '../driver.ts'
-import { installStep, packagePicture, stageComponent } from '../kubernetes-packages.ts'
+import { installStep, packagePicture, stageComponent, stagedNote } from '../kubernetes-packages.ts'
 import { asksFor, bringsPrograms, targetVersion } from '../kubernetes-target.ts'
 import { restartArgv } from '../restart-unit.ts'
+import { undoPackageSteps } from '../undo-packages.ts'
 import { installedKubelet, runningKubelet } from './kubelet-look.ts'
 
 const flagsFile = '/var/lib/kubelet/kubeadm-flags.env'
@@ -29,15 +31,17 @@ export const kubeletDriver: Driver = {
   }),
   stage,
   steps: stepsOf,
-  undo: {
-    possible: false,
-    because: 'the version of before is no longer on offer once the repository names the next minor version',
-  },
+  undo: { possible: true, steps: undoStepsOf },
 }
 
 /** An image brings its kubelet, and booting it restarts it. */
 function stepsOf(order: Order): readonly Step[] {
   return [dropRemovedFlags, ...(bringsPrograms(order) ? [] : [installStep('kubelet'), restartKubelet])]
+}
+
+function undoStepsOf(order: Order): readonly Step[] {
+  if (bringsPrograms(order)) return [restoreFlags]
+  return [...undoPackageSteps('kubelet', stagedNote('kubelet')), restoreFlags, restartOldKubelet]
 }
 
 async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | undefined> {
@@ -80,6 +84,18 @@ const dropRemovedFlags: ActStep = {
   },
 }
 
+const restoreFlags: ActStep = {
+  name: 'restore-kubelet-flags',
+  disruptive: false,
+  attempts: 3,
+  brief: true,
+  act: async ({ host, notes }) => {
+    const before = await notes.read(flagsNote, fileBeforeSchema)
+    const found = await host.files.look(flagsFile)
+    if (before && found.kind === 'file') await host.files.write(flagsFile, before.content, found)
+  },
+}
+
 /** A reboot since the package came has restarted it already. */
 const restartKubelet: Step = {
   name: 'restart-kubelet',
@@ -90,6 +106,21 @@ const restartKubelet: Step = {
   argv: () => Promise.resolve(restartArgv(['kubelet.service'], 10, 120)),
   holds: async (context, signal) => (await missingInKubelet(context, signal)) === undefined,
   missing: missingInKubelet,
+}
+
+/** Whichever kubelet is on the disk again is the one that runs. */
+const restartOldKubelet: Step = {
+  ...restartKubelet,
+  name: 'restart-old-kubelet',
+  holds: async (context, signal) => (await missingInOldKubelet(context, signal)) === undefined,
+  missing: missingInOldKubelet,
+}
+
+async function missingInOldKubelet({ host }: StepContext, signal: AbortSignal): Promise<string | undefined> {
+  const { state, version } = await runningKubelet(host, signal)
+  if (state !== 'active') return `kubelet.service is ${state}`
+  const installed = await installedKubelet(host, signal)
+  return version === installed ? undefined : `the running kubelet is ${version ?? 'unknown'}, not ${installed ?? 'any'}`
 }
 
 async function missingInKubelet({ host, order }: StepContext, signal: AbortSignal): Promise<string | undefined> {
