@@ -3,7 +3,7 @@
  * a reboot comes back by itself, a power-off stays off. The kernel is the host's, so a power loss ends every process at once
  * but loses no page cache.
  *
- *   boot() · reboot() · powerLoss() · isOn · bootId() · waitUntilUp() · waitForNewBoot(id) · unplug() · plugIn()
+ *   boot() · reboot() · powerOff() · powerLoss() · isOn · bootId() · waitUntilUp() · waitForNewBoot(id) · unplug() · plugIn()
  *   exec(argv, { input, env, timeoutMs, signal }) → { code, stdout, stderr };  run(argv) → stdout, throws unless 0
  *   readFile(path) · writeFile(path, content, mode) · destroy()
  */
@@ -97,6 +97,13 @@ export class Machine {
     // The connection may break before the answer: the new boot id is the proof.
     await this.exec(['systemctl', 'reboot'])
     await this.waitForNewBoot(before)
+  }
+
+  /** As a person would; resolves when it is off. */
+  async powerOff(): Promise<void> {
+    const ended = this.#payload?.ended
+    await this.exec(['systemctl', 'poweroff'])
+    await ended
   }
 
   /** Every process ends at once; the machine stays off. */
