@@ -17,14 +17,16 @@ import type {
   ProcessIdentity,
 } from '../../ports/host.ts'
 import type { HostFiles } from '../../ports/host-files.ts'
+import type { Log } from '../../ports/log.ts'
+import { readHostFacts } from './facts/host-facts.ts'
 import { heldJobScript } from './held-job.ts'
-import { readHostFacts } from './host-facts.ts'
 import { MachineFiles } from './machine-files.ts'
 import { groupIsRunning, isRunning, signalGroup, startTimeOf } from './process-table.ts'
 import { runCommand } from './run-command.ts'
 
 export interface LinuxHostOptions {
   readonly disk: Disk
+  readonly log: Log
   /** Where the machine's own files are seen; `/` (or '') outside a container. */
   readonly root?: string
   /** Put before every job, such as nsenter with its flags, to run it in the machine's own namespaces. It must exec, not fork. */
@@ -43,6 +45,7 @@ const cleanEnvironment = {
 export class LinuxHost implements Host {
   readonly disk: Disk
   readonly files: HostFiles
+  readonly #log: Log
   readonly #root: string
   readonly #enter: readonly string[]
   /** Our own children by pid: their end is told by an event, an adopted process is looked for. */
@@ -51,6 +54,7 @@ export class LinuxHost implements Host {
 
   constructor(options: LinuxHostOptions) {
     this.disk = options.disk
+    this.#log = options.log
     this.#root = options.root === '/' ? '' : (options.root ?? '')
     this.#enter = options.enter ?? []
     this.files = new MachineFiles(this.#root, () => Promise.resolve())
@@ -62,8 +66,7 @@ export class LinuxHost implements Host {
   }
 
   facts(signal: AbortSignal): Promise<HostFacts> {
-    signal.throwIfAborted()
-    return readHostFacts(this.disk, this.#root)
+    return readHostFacts({ files: this.files, log: this.#log, run: (command, stop) => this.run(command, stop) }, signal)
   }
 
   run(command: Command, signal: AbortSignal): Promise<CommandResult> {
