@@ -34,7 +34,7 @@ describe('one DirectUpdate takes a kubeadm cluster of one control plane and two 
     const url = `http://${first?.address}:${webPort}/`
     await cluster.kubectl(
       ['apply', '-f', '-'],
-      webWorkload({ name: 'web', replicas: 2, nodePort: webPort, maxUnavailable: 1 }),
+      webWorkload({ name: 'web', replicas: 2, nodePort: webPort, drainSeconds: 15, maxUnavailable: 1 }),
     )
     await cluster.kubectl(['rollout', 'status', 'deployment/web', '--timeout=60s'])
     await expect
