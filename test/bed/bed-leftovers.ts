@@ -9,7 +9,8 @@ const anyMachine = /^slw\d+n\d+$/
 const deepestCgroup = 4
 const endWithinMs = 20_000
 
-export function clearAway(prefix: string, folder: string): void {
+/** Ends what runs in its machines and removes all that bears its name; files are for `removeTree`, after this. */
+export function clearNames(prefix: string): void {
   const endMs = performance.now() + endWithinMs
   for (let pids = processes(prefix); pids.length > 0 && performance.now() < endMs; pids = processes(prefix)) {
     for (const pid of pids) kill(pid)
@@ -17,7 +18,6 @@ export function clearAway(prefix: string, folder: string): void {
   }
   for (const name of interfaces(prefix)) spawnSync('ip', ['link', 'del', name])
   for (const name of networkNamespaces(prefix)) spawnSync('ip', ['netns', 'del', name])
-  removeTree(folder)
   for (const folder of machineCgroups(prefix)) removeCgroup(folder)
 }
 
