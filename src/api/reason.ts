@@ -61,6 +61,9 @@ const outcome = {
   JournalUnwritable: 'the journal on the host cannot be written, so nothing is started; free the disk or repair it',
   ContentMismatch: 'what was fetched does not have the SHA-256 the order names',
   StagingFailed: 'what the work needs could not be fetched and checked on the host, so the node was not touched',
+  DownloadRefused:
+    'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
+  DiskTooFull: 'the host has no room for what the work needs; free space on the file system named',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
