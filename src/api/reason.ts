@@ -74,6 +74,8 @@ const outcome = {
     'an earlier installation left packages broken that this work does not replace; repair them on the host',
   PackageLockHeld: 'another program kept the package manager’s lock for too long; it is named',
   DiskTooFull: 'the host’s disk has no room for what the work needs; free some, then try again',
+  DownloadRefused:
+    'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
