@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scriptOrder } from '../../../../test/agent/agent-bench.ts'
 import { StepBench } from '../../../../test/agent/step-bench.ts'
+import { RecordingLog } from '../../../../test/fakes/recording-log.ts'
 import { FileDisk } from '../../../adapters/disk/file-disk.ts'
 import { LinuxHost } from '../../../adapters/host/linux-host.ts'
 import type { Order } from '../../../api/node-state.ts'
@@ -45,7 +46,7 @@ const noServer: Download = { fetch: () => Promise.reject(new Error('nothing may 
 
 /** This machine itself; all that is changed lies in the temporary folder. */
 function contextOf(one: Order): Staging {
-  const host = new LinuxHost({ disk: new FileDisk() })
+  const host = new LinuxHost({ disk: new FileDisk(), log: new RecordingLog() })
   const bench = new StepBench(one)
   return {
     ...bench.context,
