@@ -75,7 +75,10 @@ const checkMembers: ActStep = {
   name: 'check-etcd-members',
   disruptive: false,
   attempts: 5,
-  holds: async (context) => (await memberOf(context)) === undefined,
+  holds: async (context, signal) => {
+    const member = await memberOf(context)
+    return member === undefined || (await unhealthy(context.host, member, member.others, signal)) === undefined
+  },
   act: (context, signal) => refuseWhileOthersAreDown(context, signal),
 }
 
