@@ -28,6 +28,8 @@ import { signingKey } from './signing-key.ts'
 export interface MachineOptions {
   /** Roots below the machine's own disk, the uppermost first; Debian's base if not said. */
   readonly layers?: readonly string[]
+  /** A store of containerd's to start with. */
+  readonly containerd?: string
   /** Folders or files of this machine, seen inside. */
   readonly binds?: readonly { readonly from: string; readonly to: string; readonly readOnly?: boolean }[]
   /** Whether apt knows Debian's own repository, through the forwarder. */
@@ -56,6 +58,8 @@ export interface Bed {
   publish(path: string, packages: readonly DebPackage[], options?: RepositoryOptions): Promise<string>
   /** Writes the repository and the trusted key into the machine's apt. */
   trust(machine: Machine, name: string, url: string): Promise<void>
+  /** Something more to stop when the bed closes. */
+  atClose(stop: () => Promise<void>): void
   close(): Promise<void>
   /** After `close`: what is still there. Empty, or the bed has a fault. */
   leftovers(): string[]
@@ -125,9 +129,10 @@ async function open(slot: BedSlot, machines: Machine[], forget: () => void): Pro
     return machine
   }
 
+  const stops = [() => repositories.stop(), () => forwarder.stop()]
   const close = async () => {
     await Promise.all(machines.map((machine) => machine.powerLoss()))
-    await Promise.all([repositories.stop(), forwarder.stop()])
+    await Promise.all(stops.map((stop) => stop()))
     clearSlot(slot)
     forget()
   }
@@ -138,13 +143,14 @@ async function open(slot: BedSlot, machines: Machine[], forget: () => void): Pro
     forwarder,
     machines,
     machineWithTree,
-    machine: async ({ layers, binds = [], debian = false }: MachineOptions = {}) => {
+    machine: async ({ layers, containerd, binds = [], debian = false }: MachineOptions = {}) => {
       const lower = layers ?? [await baseRoot()]
       const apt = { proxy: forwarder.url, direct: address, ...(debian ? { mirror: await debianMirror() } : {}) }
       let disk: MachineDisk | undefined
       const machine = await machineWithTree({
         nextTree: async (folder) => {
-          disk ??= await openMachineDisk({ slot, folder, number: machine.number, name: machine.name, lower, apt })
+          const store = containerd === undefined ? {} : { containerd }
+          disk ??= await openMachineDisk({ slot, folder, name: machine.name, lower, apt, ...store })
           const shared = binds.map(({ from, to, readOnly }) => `--bind${readOnly === true ? '-ro' : ''}=${from}:${to}`)
           return { root: disk.root, args: [...disk.args, ...shared] }
         },
@@ -162,6 +168,9 @@ async function open(slot: BedSlot, machines: Machine[], forget: () => void): Pro
       const keyring = `/etc/apt/keyrings/${name}.gpg`
       await machine.writeFile(keyring, await readFile((await signingKey('trusted')).keyringPath))
       await machine.writeFile(`/etc/apt/sources.list.d/${name}.list`, `deb [signed-by=${keyring}] ${url} /\n`)
+    },
+    atClose: (stop) => {
+      stops.push(stop)
     },
     close,
     leftovers: () => leftoversOf(slot),

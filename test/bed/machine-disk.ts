@@ -1,7 +1,7 @@
 // A machine's disk: a thin layer of its own above shared roots, and real folders where container layers will lie.
 
-import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { machineAddress, mostMachines } from './bed-network.ts'
 import type { BedSlot } from './bed-slot.ts'
 import { runProgram } from './run-program.ts'
@@ -15,10 +15,11 @@ export interface MachineDisk {
 export interface DiskParts {
   readonly slot: BedSlot
   readonly folder: string
-  readonly number: number
   readonly name: string
   /** The uppermost first. */
   readonly lower: readonly string[]
+  /** A store of containerd's to start with. */
+  readonly containerd?: string
   readonly apt: { readonly proxy: string; readonly direct: string; readonly mirror?: string }
 }
 
@@ -31,6 +32,7 @@ export async function openMachineDisk(parts: DiskParts): Promise<MachineDisk> {
   for (const path of [upper, work, root, ...realFolders.map((name) => join(folder, name))]) {
     await mkdir(path, { recursive: true })
   }
+  if (parts.containerd !== undefined) await cloneStore(parts.containerd, join(folder, 'containerd'))
   const layers = `lowerdir=${lower.join(':')},upperdir=${upper},workdir=${work}`
   await runProgram('mount', ['-t', 'overlay', 'overlay', '-o', layers, root])
   await writeIdentity(root, parts)
@@ -41,6 +43,19 @@ export async function openMachineDisk(parts: DiskParts): Promise<MachineDisk> {
       await runProgram('umount', [root])
       await rm(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** Image contents and layers are never written again, so they are linked: gigabytes in a moment, and once in the page cache. */
+async function cloneStore(from: string, to: string): Promise<void> {
+  await rm(to, { recursive: true })
+  // Links end at the border of a file system.
+  await runProgram('cp', ['-al', from, to]).catch(() => runProgram('cp', ['-a', from, to]))
+  for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
+    const path = relative(from, join(entry.parentPath, entry.name))
+    if (!entry.isFile() || /\/(blobs|snapshots)\//.test(path)) continue
+    await rm(join(to, path))
+    await cp(join(from, path), join(to, path), { preserveTimestamps: true })
   }
 }
 

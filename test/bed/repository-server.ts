@@ -5,6 +5,8 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join, normalize } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 
 export interface ServedRequest {
   readonly path: string
@@ -69,19 +71,15 @@ export class RepositoryServer {
       ...(start > 0 ? { 'content-range': `bytes ${start}-${found.size - 1}/${found.size}` } : {}),
     })
     if (request.method === 'HEAD') answer.end()
-    else await this.#send(createReadStream(file, { start }), answer)
+    else await pipeline(createReadStream(file, { start }), (chunks) => this.#paced(chunks), answer)
   }
 
-  async #send(content: AsyncIterable<Buffer>, answer: ServerResponse): Promise<void> {
-    for await (const chunk of content) {
-      if (answer.destroyed) return
-      if (!answer.write(chunk)) {
-        await new Promise((resolve) => answer.once('drain', resolve).once('close', resolve))
-      }
+  async *#paced(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      yield chunk
       const pauseMs = (chunk.length / this.bytesPerSecond) * 1000
-      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      if (pauseMs > 0) await wait(pauseMs)
     }
-    answer.end()
   }
 
   #fileAt(path: string): string | undefined {

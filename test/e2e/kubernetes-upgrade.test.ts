@@ -1,0 +1,3 @@
+import { describeUpgrade } from './upgrade-story.ts'
+
+describeUpgrade({ controlPlanes: 1, workers: 2 })
