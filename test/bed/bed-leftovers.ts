@@ -22,7 +22,7 @@ export function clearAway(prefix: string, folder: string): void {
   for (const name of interfaces(prefix)) spawnSync('ip', ['link', 'del', name])
   for (const name of networkNamespaces(prefix)) spawnSync('ip', ['netns', 'del', name])
   // Never across a mount: what is mounted there is not ours to delete.
-  if (mountsUnder(folder).length === 0) spawnSync('rm', ['-rf', '--one-file-system', folder])
+  if (mountsUnder(folder).length === 0) removeFolder(folder)
   for (const folder of machineCgroups(prefix)) removeCgroup(folder)
 }
 
@@ -52,6 +52,14 @@ export function removeCgroup(folder: string): void {
       pause(20)
     }
   }
+}
+
+function removeFolder(folder: string): void {
+  const remove = () => spawnSync('rm', ['-rf', '--one-file-system', folder])
+  if (remove().status === 0) return
+  // ostree makes its deployments immutable.
+  spawnSync('chattr', ['-R', '-f', '-i', folder])
+  remove()
 }
 
 function processes(prefix: string): number[] {
