@@ -18,7 +18,7 @@ mkdir /mnt/upper /mnt/work /mnt/root
 mount -t overlay overlay -o "lowerdir=$lower,upperdir=\${writes:-/mnt}/upper,workdir=\${writes:-/mnt}/work" /mnt/root
 while [ "$1" != -- ]; do
   if [ -d "$1" ]; then mkdir -p "/mnt/root$2"; else mkdir -p "/mnt/root\${2%/*}"; [ -e "/mnt/root$2" ] || : > "/mnt/root$2"; fi
-  mount --bind "$1" "/mnt/root$2"
+  mount --rbind "$1" "/mnt/root$2"
   shift 2
 done
 shift

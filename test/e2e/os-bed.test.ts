@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Bed, openBed } from '../bed/bed.ts'
 import { type BedSlot, leftoversOf } from '../bed/bed-slot.ts'
+import { execute } from '../bed/execute.ts'
 import type { Machine } from '../bed/machine.ts'
 import { bootImageMachine } from '../bed/osimage/image-machine.ts'
 import { type ImageKey, makeImageKey, signImage } from '../bed/osimage/image-signature.ts'
@@ -185,6 +186,21 @@ describe('a machine whose system is an image', () => {
   })
 })
 
+describe('a machine with a small disk', () => {
+  test('refuses an image that does not fit, and works on', async () => {
+    const [small, large] = [
+      await makeOsImage(registry, { version: '3.0' }),
+      await makeOsImage(registry, { version: '6.1', extraMegabytes: 200 }),
+    ]
+    const machine = await bootImageMachine(bed, registry, { image: small, diskMegabytes: 450 })
+    const { code, stderr } = await machine.exec(['bootc', 'switch', large.reference])
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/min-free-space.* would be exceeded/) })
+    await machine.reboot()
+    expect(await machine.run(['systemctl', 'is-active', 'kubelet'])).toBe('active\n')
+    await machine.destroy()
+  })
+})
+
 describe('a signature', () => {
   let machine: Machine
   let key: ImageKey
@@ -235,11 +251,12 @@ describe('a bed with such machines that is cut off', () => {
     const program = fileURLToPath(new URL('os-bed-holder.ts', import.meta.url))
     const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] })
     const [line] = await once(createInterface(child.stdout), 'line')
-    const { slot, url } = JSON.parse(line) as { slot: BedSlot; url: string }
-    expect((await fetch(url)).status).toBe(200)
+    const { slot, address } = JSON.parse(line) as { slot: BedSlot; address: string }
+    const listeners = async () => (await execute(['ss', '-Hltn', 'src', address])).stdout
+    expect(await listeners()).toContain(address)
     child.kill(signal)
     await once(child, 'exit')
     expect(leftoversOf(slot)).toEqual([])
-    await expect(fetch(url)).rejects.toThrow()
+    await expect.poll(listeners, { timeout: 5_000 }).toBe('')
   })
 })

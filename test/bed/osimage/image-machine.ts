@@ -8,7 +8,7 @@
  *   await machine.reboot()
  */
 
-import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, realpath, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bed, MachineOptions } from '../bed.ts'
 import { exists } from '../cache-folder.ts'
@@ -25,6 +25,8 @@ export interface ImageMachineOptions {
   readonly image: PublishedImage
   /** Only /var may be bound into: the rest belongs to the image. */
   readonly binds?: MachineOptions['binds']
+  /** A disk of this size, to see it full; an installed image takes 230. Without it the disk is as large as this machine's. */
+  readonly diskMegabytes?: number
 }
 
 const osName = 'bedos'
@@ -39,26 +41,40 @@ ostree admin --sysroot=/machine/sysroot os-init ${osName}
 export async function bootImageMachine(
   bed: Bed,
   registry: Registry,
-  { image, binds = [] }: ImageMachineOptions,
+  { image, binds = [], diskMegabytes }: ImageMachineOptions,
 ): Promise<Machine> {
   const machine = await bed.machineWithTree({
     nextTree: async (folder) => {
-      if (!(await exists(join(folder, 'sysroot')))) await install(folder, registry, image, machine.name)
+      if (!(await exists(join(folder, 'sysroot')))) {
+        await mkdir(join(folder, 'sysroot'))
+        if (diskMegabytes !== undefined) await mountDisk(folder, diskMegabytes)
+        await install(folder, registry, image, machine.name)
+      }
       const tree = await bootTree(folder)
       const shared = binds.map(({ from, to, readOnly }) => `--bind${readOnly === true ? '-ro' : ''}=${from}:${to}`)
       return { ...tree, args: [...tree.args, ...shared] }
     },
-    release: () => removeSysroot(machine.folder),
+    release: async () => {
+      if (diskMegabytes !== undefined) await runProgram('umount', [join(machine.folder, 'sysroot')])
+      await removeSysroot(machine.folder)
+    },
   })
   await machine.boot()
   return machine
+}
+
+async function mountDisk(folder: string, megabytes: number): Promise<void> {
+  const disk = join(folder, 'disk')
+  await writeFile(disk, '')
+  await truncate(disk, megabytes * 1_048_576)
+  await runProgram('mkfs.ext4', ['-q', disk])
+  await runProgram('mount', ['-o', 'loop', disk, join(folder, 'sysroot')])
 }
 
 async function install(folder: string, registry: Registry, image: PublishedImage, name: string): Promise<void> {
   const insecure = `[[registry]]\nlocation = "${registry.address}"\ninsecure = true\n`
   const settings = join(folder, 'registries.conf')
   await writeFile(settings, insecure)
-  await mkdir(join(folder, 'sysroot'))
   const registries = '/etc/containers/registries.conf.d/bed.conf'
   const binds = { '/machine': folder, '/front': join(await osFront(), '..'), [registries]: settings }
   await runProgram(...inRoot({ layers: await osLayers(), binds }, ['sh', '-c', deploy, 'deploy', image.reference]))

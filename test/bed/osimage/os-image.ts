@@ -34,7 +34,7 @@ export interface PublishedImage {
 
 const repository = 'bedos'
 
-/** The same options give the same digest in every run. A quarter of a second, and one more for each 50 extra megabytes. */
+/** The same options give the same digest as long as the base is in the cache. Half a second, and one for each 50 extra megabytes. */
 export async function makeOsImage(registry: Registry, options: OsImageOptions): Promise<PublishedImage> {
   const image = await withLayer(await osBaseImage(), options.version, await layerOf(options))
   await registry.push(repository, options.version, image)

@@ -22,8 +22,9 @@ export interface RepositoryFile {
   readonly url: string
   /** Names that are held back unless a command says otherwise, as the guide to kubeadm has it. */
   readonly exclude?: readonly string[]
-  /** Whether signatures are asked for; they are if not said. */
-  readonly isChecked?: boolean
+  /** Whether the packages' signatures are asked for, and the index's; they are if not said. */
+  readonly arePackagesChecked?: boolean
+  readonly isIndexChecked?: boolean
 }
 
 // In /work lie the specs; /keys has the secret key, where one signs, and the public one on offer. $1 is who signs, or nobody.
@@ -63,14 +64,13 @@ export async function publishRpms(
 
 /** Tells the machine's dnf of a repository. */
 export async function writeRepositoryFile(machine: Machine, file: RepositoryFile): Promise<void> {
-  const check = file.isChecked === false ? 0 : 1
   const lines = [
     `[${file.name}]`,
     `name=${file.name}`,
     `baseurl=${file.url}`,
     'enabled=1',
-    `gpgcheck=${check}`,
-    `repo_gpgcheck=${check}`,
+    `gpgcheck=${file.arePackagesChecked === false ? 0 : 1}`,
+    `repo_gpgcheck=${file.isIndexChecked === false ? 0 : 1}`,
     `gpgkey=${file.url}/repodata/repomd.xml.key`,
     ...(file.exclude === undefined ? [] : [`exclude=${file.exclude.join(' ')}`]),
   ]
