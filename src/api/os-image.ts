@@ -93,6 +93,10 @@ export const imagePlanSchema = z.strictObject({
   before: deploymentNote.describe('the deployment that was booted'),
 })
 
+/** It was fetched, and need not be again. */
+export const imageFetchedSchema = z.strictObject({ digest: imageDigest })
+
+/** How often the machine was asked to boot into it. */
 export const bootTriesSchema = z.strictObject({ tries: z.int().min(0) })
 
 export type ImagePlan = z.infer<typeof imagePlanSchema>
