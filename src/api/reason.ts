@@ -16,6 +16,7 @@ const waiting = {
   NodeHeldElsewhere: 'another operation holds this node; it goes on when that one ends',
   AgentMissing: 'no agent has reported from this node; is the agent DaemonSet running there?',
   ControlPlaneBusy: 'another control-plane node is away; only one may be at a time',
+  NodesStaging: 'the next nodes fetch and check what they need; a node is drained only after that',
   WaitingForAgent: 'the order is written; the agent on that node has not accepted it yet',
   WaitingForHealth: 'the work is done; the node has not shown itself healthy again yet',
 } as const satisfies Catalogue

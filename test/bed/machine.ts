@@ -5,7 +5,7 @@
  *
  *   boot() · reboot() · powerOff() · powerLoss() · isOn · bootId() · waitUntilUp() · waitForNewBoot(id) · unplug() · plugIn()
  *   exec(argv, { input, env, timeoutMs, signal }) → { code, stdout, stderr };  run(argv) → stdout, throws unless 0
- *   readFile(path) · writeFile(path, content, mode) · destroy()
+ *   readFile(path) · writeFile(path, content, mode) · initPid() · destroy()
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -111,7 +111,7 @@ export class Machine {
     this.#isWanted = false
     const payload = this.#payload
     if (payload === undefined) return
-    const init = this.#initPid()
+    const init = this.initPid()
     if (init === undefined) payload.child.kill('SIGKILL')
     else process.kill(init, 'SIGKILL')
     await payload.ended
@@ -135,7 +135,7 @@ export class Machine {
 
   /** As root, in all of the machine's namespaces, with a fixed environment and no shell. */
   async exec(argv: readonly string[], options: ExecOptions = {}): Promise<Execution> {
-    const init = this.#initPid()
+    const init = this.initPid()
     if (init === undefined) throw new Error(`${this.name} is off`)
     const timeoutMs = options.timeoutMs ?? usualTimeoutMs
     const variables = Object.entries(options.env ?? {}).map(([name, value]) => `${name}=${value}`)
@@ -228,7 +228,7 @@ export class Machine {
   }
 
   /** The machine's pid 1, in our numbers: first in its own namespace, below that of systemd-nspawn, below ours. */
-  #initPid(): number | undefined {
+  initPid(): number | undefined {
     const outer = this.#payload?.child.pid
     if (outer === undefined) return undefined
     try {
