@@ -61,6 +61,9 @@ export const stepDoneSchema = z.strictObject({
   logTail: z.string().max(4096).optional(),
 })
 
+/** `maintenance-failure.json`: what a maintenance script said went wrong; there until its request is. */
+export const maintenanceFailureSchema = z.strictObject({ at: instantText, message: z.string().max(2048) })
+
 /** `completed`, `failed`, `withdrawn` or `refused`: the agent's last word, reported again as often as it is asked for. */
 export const orderEndSchema = z.strictObject({ report: agentOrderSchema })
 

@@ -135,6 +135,7 @@ export const agentStatusSchema = z.strictObject({
       maintenanceRequired: instantText.optional(),
       maintenanceInProgress: instantText.optional(),
       rebootRequired: instantText.optional(),
+      failure: reasonSchema.optional().describe('what the maintenance script said went wrong'),
     })
     .optional()
     .describe('files on the host that ask for something, each with the time it was first seen'),
@@ -210,6 +211,8 @@ export type NodePhase = (typeof nodePhases)[number]
 export type Rollout = z.infer<typeof rolloutSchema>
 export type AgentStep = z.infer<typeof agentStepSchema>
 export type AgentOrder = z.infer<typeof agentOrderSchema>
+export type Sentinels = NonNullable<z.infer<typeof agentStatusSchema>['sentinels']>
+export type SentinelFiles = NonNullable<z.infer<typeof nodeStateSpecSchema>['sentinels']>
 export type AgentStatus = z.infer<typeof agentStatusSchema>
 
 /** Owned by its Node (metadata.ownerReferences, one entry, with the Node's uid). */

@@ -64,6 +64,8 @@ const outcome = {
   DownloadRefused:
     'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
   DiskTooFull: 'the host has no room for what the work needs; free space on the file system named',
+  MaintenanceFailed:
+    'the maintenance script says that it failed; the node stays cordoned until it is run again and removes its request',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
