@@ -8,6 +8,9 @@ import { contentSchema, maintenanceWorkSchema, rollbackChoices, workSchema } fro
 
 const identifier = z.string().min(1).max(320)
 
+/** An order of sixteen jobs, each with its validation and its record, and what may come with them. */
+export const maxSteps = 64
+
 export const operationKinds = ['DirectUpdate', 'NodeProfile', 'Maintenance'] as const
 
 export const orderSchema = z.strictObject({
@@ -99,8 +102,11 @@ export const agentOrderSchema = z.strictObject({
   reason: reasonSchema.optional(),
   warnings: z.array(z.string().max(512)).max(16).optional().describe('what a person should know, though it went on'),
   rolledBack: z.boolean().optional().describe('it failed, and what it had done was undone'),
-  steps: z.array(agentStepSchema).max(48),
+  steps: z.array(agentStepSchema).max(maxSteps),
 })
+
+export const maxDoneJobs = 64
+export const doneJobSchema = z.strictObject({ name: objectName, sha256: sha256Text, finishedAt: instantText })
 
 export const agentStatusSchema = z.strictObject({
   version: z.string().max(64),
@@ -150,11 +156,7 @@ export const agentStatusSchema = z.strictObject({
         .optional(),
     })
     .optional(),
-  jobs: z
-    .array(z.strictObject({ name: objectName, sha256: sha256Text, finishedAt: instantText }))
-    .max(64)
-    .optional()
-    .describe('maintenance jobs this host has done'),
+  jobs: z.array(doneJobSchema).max(maxDoneJobs).optional().describe('maintenance jobs this host has done'),
   publicKey: z.string().max(64).optional().describe('X25519, base64: what must stay secret is sealed to it'),
   logs: z
     .strictObject({
@@ -211,6 +213,7 @@ export type NodePhase = (typeof nodePhases)[number]
 export type Rollout = z.infer<typeof rolloutSchema>
 export type AgentStep = z.infer<typeof agentStepSchema>
 export type AgentOrder = z.infer<typeof agentOrderSchema>
+export type DoneJob = z.infer<typeof doneJobSchema>
 export type Sentinels = NonNullable<z.infer<typeof agentStatusSchema>['sentinels']>
 export type SentinelFiles = NonNullable<z.infer<typeof nodeStateSpecSchema>['sentinels']>
 export type AgentStatus = z.infer<typeof agentStatusSchema>
