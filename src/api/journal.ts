@@ -6,7 +6,9 @@ import { agentOrderSchema, doneJobSchema, maxDoneJobs, maxSteps, orderSchema } f
 import { reasonSchema } from './reason.ts'
 import { instantText } from './scalars.ts'
 
-export const journalFormat = 1
+export const journalFormat = 2
+/** What this agent can take over; src/agent/journal/take-over.ts says what changed since. */
+export const oldestJournalFormat = 1
 
 /** `agent.json`: what must outlive every order. */
 export const agentRecordSchema = z.strictObject({
