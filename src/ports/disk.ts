@@ -8,6 +8,8 @@ export interface Disk {
   read(path: string): Promise<string | undefined>
   /** The last `bytes` of a file as text (for log tails); undefined where there is none. */
   readTail(path: string, bytes: number): Promise<string | undefined>
+  /** How large the file is; undefined where there is none. */
+  bytes(path: string): Promise<number | undefined>
   /** Creates or truncates the file and writes all of it; not durable before `sync`. */
   write(path: string, content: string, mode: number): Promise<void>
   sync(path: string): Promise<void>

@@ -32,6 +32,10 @@ export class PretendDisk implements Disk {
     return this.#files.get(path)?.content.slice(-bytes)
   }
 
+  async bytes(path: string): Promise<number | undefined> {
+    return this.#files.get(path)?.content.length
+  }
+
   async write(path: string, content: string, _mode: number): Promise<void> {
     const known = this.#files.get(path)
     if (known !== undefined) {

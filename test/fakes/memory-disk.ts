@@ -28,6 +28,10 @@ export class MemoryDisk implements Disk {
     return this.#operate(() => this.files.get(path)?.content.slice(-bytes))
   }
 
+  bytes(path: string): Promise<number | undefined> {
+    return this.#operate(() => this.files.get(path)?.content.length)
+  }
+
   write(path: string, content: string): Promise<void> {
     return this.#operate(() => {
       this.#fail()
@@ -90,7 +94,7 @@ export class MemoryDisk implements Disk {
   removeFolder(path: string): Promise<void> {
     return this.#operate(() => {
       for (const name of this.files.keys()) if (name.startsWith(`${path}/`)) this.files.delete(name)
-      this.folders.delete(path)
+      for (const name of this.folders) if (name === path || name.startsWith(`${path}/`)) this.folders.delete(name)
     })
   }
 

@@ -28,12 +28,14 @@ describe('FileDisk', () => {
   it('says that nothing is there by undefined and empty', async () => {
     expect(await disk.read(join(folder, 'x'))).toBeUndefined()
     expect(await disk.readTail(join(folder, 'x'), 10)).toBeUndefined()
+    expect(await disk.bytes(join(folder, 'x'))).toBeUndefined()
     expect(await disk.names(join(folder, 'x'))).toEqual([])
     await disk.removeFolder(join(folder, 'x'))
   })
 
   it('reads the tail only', async () => {
     await writeFile(join(folder, 'log'), `${'x'.repeat(100_000)}the end`)
+    expect(await disk.bytes(join(folder, 'log'))).toBe(100_007)
     expect(await disk.readTail(join(folder, 'log'), 7)).toBe('the end')
     expect(await disk.readTail(join(folder, 'log'), 1_000_000)).toHaveLength(100_007)
   })

@@ -9,6 +9,7 @@ import {
   readFileSync,
   readSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -38,6 +39,10 @@ export class FileDisk implements Disk {
         return buffer.toString('utf8', 0, bytesRead)
       }),
     )
+  }
+
+  bytes(path: string): Promise<number | undefined> {
+    return orUndefined(path, () => statSync(path).size)
   }
 
   write(path: string, content: string, mode: number): Promise<void> {

@@ -46,14 +46,16 @@ const endFiles = {
 
 export type EndState = keyof typeof endFiles
 
-const orderFile = 'order.json'
+export const orderFile = 'order.json'
 const releasedFile = 'released'
 const failureFile = 'failure'
 const warningsFile = 'warnings'
 const contentFolder = 'content'
 const noteFolder = 'notes'
 const stagingFolder = 'staging'
-const logFolder = 'logs'
+export const logFolder = 'logs'
+/** What is a folder in an order's own. */
+export const orderFolders: readonly string[] = [contentFolder, noteFolder, stagingFolder, logFolder]
 const maxWarnings = 16
 const stepFile = /^step-([0-9]{2})-(.+)\.(inprogress|done)$/
 
@@ -64,7 +66,11 @@ export function folderName(orderId: string): string {
 }
 
 export function hasEnded(names: readonly string[]): boolean {
-  return Object.values(endFiles).some((name) => names.includes(name))
+  return names.some(isEndFile)
+}
+
+export function isEndFile(name: string): boolean {
+  return Object.values<string>(endFiles).includes(name)
 }
 
 export class OrderFolder {
