@@ -121,6 +121,7 @@ describe('an operation', () => {
       id: first,
       update: 'to-1-36',
       work: { kubernetes: { version: 'v1.36.3' } },
+      rollback: 'Image',
       nodeTimeout: '30m',
       drain,
     })
