@@ -66,6 +66,7 @@ const outcome = {
   DiskTooFull: 'the host has no room for what the work needs; free space on the file system named',
   MaintenanceFailed:
     'the maintenance script says that it failed; the node stays cordoned until it is run again and removes its request',
+  LogMissing: 'the host has no such log: the order is not known there, its step wrote nothing, or it was cleared away',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',

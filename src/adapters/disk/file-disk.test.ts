@@ -40,6 +40,16 @@ describe('FileDisk', () => {
     expect(await disk.readTail(join(folder, 'log'), 1_000_000)).toHaveLength(100_007)
   })
 
+  it('reads on from where it was, by whole characters', async () => {
+    await writeFile(join(folder, 'log'), 'grüße, 🚢')
+    expect(await disk.readFrom(join(folder, 'log'), 0, 3)).toEqual({ text: 'gr', bytes: 2 })
+    expect(await disk.readFrom(join(folder, 'log'), 2, 4)).toEqual({ text: 'üß', bytes: 4 })
+    expect(await disk.readFrom(join(folder, 'log'), 6, 6)).toEqual({ text: 'e, ', bytes: 3 })
+    expect(await disk.readFrom(join(folder, 'log'), 9, 100)).toEqual({ text: '🚢', bytes: 4 })
+    expect(await disk.readFrom(join(folder, 'log'), 13, 100)).toEqual({ text: '', bytes: 0 })
+    expect(await disk.readFrom(join(folder, 'x'), 0, 100)).toBeUndefined()
+  })
+
   it('makes and removes folders with all that is in them', async () => {
     await disk.makeFolder(join(folder, 'a/b/c'))
     await disk.makeFolder(join(folder, 'a/b/c'))
