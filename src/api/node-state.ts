@@ -170,6 +170,18 @@ export const agentStatusSchema = z.strictObject({
     .describe('the answer to spec.logs'),
 })
 
+export const maxLogBytes = 500_000
+
+/** A person asks by this annotation on the NodeState, the operator passes it on in spec.logs, the agent answers in its status. */
+export const logsAnnotation = 'slipway.dev/logs-request'
+
+export const logQuestionSchema = z.strictObject({
+  request: z.string().min(1).max(64).describe('names the question; the answer repeats it'),
+  order: identifier.optional().describe('absent = the newest'),
+  step: z.string().max(64).optional().describe('absent = all of them'),
+  bytes: z.int().min(1).max(maxLogBytes),
+})
+
 export const nodeStateSpecSchema = z.strictObject({
   order: orderSchema.optional(),
   sentinels: z
@@ -188,14 +200,7 @@ export const nodeStateSpecSchema = z.strictObject({
     .strictObject({ keepOperations: z.int().min(1).max(1000), keepFor: durationText })
     .optional()
     .describe('how long the folders of ended orders stay on the host'),
-  logs: z
-    .strictObject({
-      request: z.string().max(64),
-      order: identifier.optional(),
-      step: z.string().max(64).optional(),
-      bytes: z.int().min(1).max(500_000),
-    })
-    .optional(),
+  logs: logQuestionSchema.optional(),
 })
 export const nodeStateStatusSchema = z.strictObject({
   rollout: rolloutSchema.optional(),
@@ -213,6 +218,7 @@ export type NodePhase = (typeof nodePhases)[number]
 export type Rollout = z.infer<typeof rolloutSchema>
 export type AgentStep = z.infer<typeof agentStepSchema>
 export type AgentOrder = z.infer<typeof agentOrderSchema>
+export type LogQuestion = z.infer<typeof logQuestionSchema>
 export type DoneJob = z.infer<typeof doneJobSchema>
 export type Sentinels = NonNullable<z.infer<typeof agentStatusSchema>['sentinels']>
 export type SentinelFiles = NonNullable<z.infer<typeof nodeStateSpecSchema>['sentinels']>
