@@ -16,6 +16,7 @@ const waiting = {
   NodeHeldElsewhere: 'another operation holds this node; it goes on when that one ends',
   AgentMissing: 'no agent has reported from this node; is the agent DaemonSet running there?',
   ControlPlaneBusy: 'another control-plane node is away; only one may be at a time',
+  NodesStaging: 'the next nodes fetch and check what they need; a node is drained only after that',
   WaitingForAgent: 'the order is written; the agent on that node has not accepted it yet',
   WaitingForHealth: 'the work is done; the node has not shown itself healthy again yet',
 } as const satisfies Catalogue
@@ -60,13 +61,25 @@ const outcome = {
   JournalCorrupt: 'the journal on the host is damaged; nothing is guessed: look at the file named',
   JournalUnwritable: 'the journal on the host cannot be written, so nothing is started; free the disk or repair it',
   ContentMismatch: 'what was fetched does not have the SHA-256 the order names',
+  PackageManagerMissing: 'the host has no package manager that we know; on image-based hosts name os.image',
+  ToolMissing: 'a program the work needs is not on the host; the message says which',
+  ImageMissing: 'a container image the work needs cannot be had; the registry’s answer is quoted',
+  KubeletFlagRemoved:
+    'a file on the host gives the kubelet a flag that the target version no longer knows; take it out of the file named',
   StagingFailed: 'what the work needs could not be fetched and checked on the host, so the node was not touched',
   DownloadRefused:
     'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
-  DiskTooFull: 'the host has no room for what the work needs; free space on the file system named',
   MaintenanceFailed:
     'the maintenance script says that it failed; the node stays cordoned until it is run again and removes its request',
   LogMissing: 'the host has no such log: the order is not known there, its step wrote nothing, or it was cleared away',
+  RepositoryUntrusted: 'a package repository is not signed by the key the host trusts; nothing of it was used',
+  RepositoryMissing: 'a package repository is not at its address; correct its entry on the host or in the profile',
+  PackageHeld: 'a package a person holds back on the host would have to change; release the hold, or leave it out',
+  PackageConflict: 'the packages cannot be installed together; the package manager’s words are quoted',
+  PackagesBroken:
+    'an earlier installation left packages broken that this work does not replace; repair them on the host',
+  PackageLockHeld: 'another program kept the package manager’s lock for too long; it is named',
+  DiskTooFull: 'the host’s disk has no room for what the work needs; free some, then try again',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
