@@ -8,8 +8,8 @@ import { contentSchema, maintenanceWorkSchema, rollbackChoices, workSchema } fro
 
 const identifier = z.string().min(1).max(320)
 
-/** An order of sixteen jobs, each with its validation and its record, and what may come with them. */
-export const maxSteps = 64
+/** An order of twelve jobs, each with its validation and its record, and what may come with them. */
+export const maxSteps = 48
 
 export const operationKinds = ['DirectUpdate', 'NodeProfile', 'Maintenance'] as const
 

@@ -72,7 +72,7 @@ export const bundleSchema = z.strictObject({
   sha256: sha256Text,
 })
 
-export const maxJobs = 16
+export const maxJobs = 12
 
 /** A maintenance job as it runs on a host. */
 export const jobWorkSchema = z.strictObject({

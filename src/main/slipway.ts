@@ -15,7 +15,7 @@ const { env } = process
 const clock = new SystemClock()
 const random = new SystemRandom()
 const connector = new Connector({ clock, random, version, env })
-const role = { connector, clock, random, version }
+const role = { connector, clock, random, version, env }
 
 const deps: CliDependencies = {
   out: streamTerminal(process.stdout, env),
