@@ -70,6 +70,9 @@ const outcome = {
   KubeletFlagRemoved:
     'a file on the host gives the kubelet a flag that the target version no longer knows; take it out of the file named',
   StagingFailed: 'what the work needs could not be fetched and checked on the host, so the node was not touched',
+  MaintenanceFailed:
+    'the maintenance script says that it failed; the node stays cordoned until it is run again and removes its request',
+  LogMissing: 'the host has no such log: the order is not known there, its step wrote nothing, or it was cleared away',
   RepositoryUntrusted: 'a package repository is not signed by the key the host trusts; nothing of it was used',
   RepositoryMissing: 'a package repository is not at its address; correct its entry on the host or in the profile',
   PackageHeld: 'a package a person holds back on the host would have to change; release the hold, or leave it out',

@@ -33,6 +33,7 @@ export class FakeHost implements Host {
   #boot = 1
   #nextPid = 100
   #processes = new Map<number, Running>()
+  #files: { readonly disk: MemoryDisk; readonly files: HostFiles } | undefined
   facts_: HostFacts = { os: 'Pretend 1', kernel: '6.1', architecture: 'amd64', kubelet: 'v1.35.4', versionsOnOffer: [] }
   behave: (job: Job) => Behaviour = () => ({ ms: 1000, exitCode: 0 })
   /** Every job that was let run: its step, and whether it came to its end. */
@@ -54,7 +55,8 @@ export class FakeHost implements Host {
   }
 
   get files(): HostFiles {
-    return new DiskFiles(this.disk)
+    if (this.#files?.disk !== this.disk) this.#files = { disk: this.disk, files: new DiskFiles(this.disk) }
+    return this.#files.files
   }
 
   run(command: Command): Promise<CommandResult> {

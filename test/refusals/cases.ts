@@ -144,6 +144,43 @@ export const refused: readonly RefusalCase[] = [
     field: 'spec.budgets[0].maxUnavailable',
     says: share,
   },
+  {
+    what: 'a job from two places',
+    kind: 'MaintenancePolicy',
+    spec: {
+      maintenance: { jobs: [{ name: 'a', configMap: 'a', url: 'https://example.com/a', sha256: 'a'.repeat(64) }] },
+    },
+    field: 'spec.maintenance.jobs[0]',
+    says: 'names exactly one of configMap and url',
+  },
+  {
+    what: 'a job from nowhere',
+    kind: 'MaintenancePolicy',
+    spec: { maintenance: { jobs: [{ name: 'a', sha256: 'a'.repeat(64) }] } },
+    field: 'spec.maintenance.jobs[0]',
+    says: 'names exactly one of configMap and url',
+  },
+  {
+    what: 'two jobs of one name',
+    kind: 'MaintenancePolicy',
+    spec: {
+      maintenance: {
+        jobs: [
+          { name: 'a', configMap: 'a', sha256: 'a'.repeat(64) },
+          { name: 'a', configMap: 'b', sha256: 'b'.repeat(64) },
+        ],
+      },
+    },
+    field: 'spec.maintenance.jobs',
+    says: 'has a job name twice',
+  },
+  {
+    what: 'a sentinel that climbs out',
+    kind: 'MaintenancePolicy',
+    spec: { reboots: { sentinels: ['/var/../etc/passwd'] } },
+    field: 'spec.reboots.sentinels[0]',
+    says: 'must be an absolute path without .. segments',
+  },
 ]
 
 export const accepted: readonly { readonly what: string; readonly spec: object }[] = [
