@@ -11,18 +11,22 @@ export SLIPWAY_SEEDS := $(SEEDS)
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check typecheck lint generated house fix bench bench-scale build crds reference clean
+.PHONY: help demo test e2e check typecheck lint generated house fix bench bench-scale build crds reference clean
 
 help: ## this list
 	@echo 'Slipway keeps the machines under Kubernetes up to date. Targets:'
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{ printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(INSTALLED) ## watch a simulated cluster being upgraded: no cluster needed, about a minute
 	@./slipway demo
 
 test: $(INSTALLED) ## all tests, real API server included; SEEDS=100000 for more fault runs (default 5000)
 	@$(BIN)/vitest run
+
+e2e: $(INSTALLED) ## booted machines and kubeadm clusters: needs root; builds Kubernetes once, into the user's cache folder
+	@[ "$$(id -u)" = 0 ] || { echo 'make e2e boots machines and needs root: run it as root' >&2; exit 1; }
+	@SLIPWAY_E2E=1 $(BIN)/vitest run --project e2e
 
 check: typecheck lint generated house ## types, lint and layers, generated files, house rules: under half a minute
 

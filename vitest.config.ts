@@ -31,6 +31,22 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      // Booted machines need root: only `make e2e` asks for them.
+      ...(process.env.SLIPWAY_E2E === '1'
+        ? [
+            {
+              extends: true as const,
+              test: {
+                name: 'e2e',
+                include: ['test/e2e/**/*.test.ts'],
+                testTimeout: 900_000,
+                hookTimeout: 3_600_000,
+                fileParallelism: false,
+                sequence: { groupOrder: 2 },
+              },
+            },
+          ]
+        : []),
     ],
   },
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { idleAgent, kubernetesOrder, script, scriptOrder } from '../../test/agent/agent-bench.ts'
+import { sha256 } from './journal/sealed-file.ts'
 
 describe('with the API away', () => {
   it('waits before a disruptive step, and goes on when the API is back', async () => {
@@ -126,7 +127,7 @@ describe('a disk that fails', () => {
     await bench.clock.until(() => bench.host.executions.length === 1)
     bench.kill()
     bench.host.losePower(() => 0)
-    bench.disk.putResult('/var/lib/slipway/orders/op-1/content', `${script}rm -rf /`)
+    bench.disk.putResult(`/var/lib/slipway/orders/op-1/content/${sha256(script)}`, `${script}rm -rf /`)
     bench.restart()
     await bench.clock.until(bench.hasEnded('RequiresAttention'))
     const writes = bench.cluster.api.patches.length

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { AgentBench, idleAgent, kubernetesOrder, scriptOrder } from '../../test/agent/agent-bench.ts'
+import { AgentBench, idleAgent, kubernetesOrder, script, scriptOrder } from '../../test/agent/agent-bench.ts'
 import { agentStatusSchema, type Order } from '../api/node-state.ts'
 import type { reasonCatalogue } from '../api/reason.ts'
 import { scriptDriver } from './drivers/script.ts'
+import { sha256 } from './journal/sealed-file.ts'
 
 describe('an agent with nothing to do', () => {
   it('waits for its NodeState, publishes what it is once, and is silent', async () => {
@@ -16,7 +17,7 @@ describe('an agent with nothing to do', () => {
       version: '0.1.0',
       bootID: 'boot-1',
       epoch: 0,
-      drivers: ['script', 'kubernetes'],
+      drivers: ['script', 'kubeadm', 'kubelet', 'kubectl'],
       facts: bench.host.facts_,
     })
     expect(bench.cluster.api.patches).toHaveLength(1)
@@ -56,7 +57,7 @@ describe('an order', () => {
     expect(bench.order?.steps).toMatchObject([{ name: 'script', state: 'Succeeded', attempts: 1, logTail: 'hello\n' }])
     expect(bench.cluster.requests).toEqual(['get configmaps', 'get nodestates', 'patch nodestates', 'patch nodestates'])
     expect(bench.host.executions).toMatchObject([
-      { argv: ['/bin/sh', '/var/lib/slipway/orders/op-1/content'], step: 'script', ended: true },
+      { argv: ['/bin/sh', `/var/lib/slipway/orders/op-1/content/${sha256(script)}`], step: 'script', ended: true },
     ])
     expect(agentStatusSchema.safeParse(bench.cluster.agent).error).toBeUndefined()
     await bench.clock.advance(600_000)
@@ -68,7 +69,7 @@ describe('an order', () => {
     bench.cluster.place(scriptOrder())
     await bench.clock.until(bench.hasEnded('Succeeded'))
     expect(bench.files()).toEqual(
-      ['completed', 'content', 'logs/step-01-script.1.exit', 'order.json', 'step-01-script.done'].map(
+      ['completed', `content/${sha256(script)}`, 'logs/step-01-script.1.exit', 'order.json', 'step-01-script.done'].map(
         (name) => `/var/lib/slipway/orders/op-1/${name}`,
       ),
     )

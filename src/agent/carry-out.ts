@@ -79,9 +79,11 @@ export async function carryOut(
   // An earlier life may have died before it could tell. Not at once: what is found next may have to be told instead.
   if (hasBegun(folder)) shop.tell(progressReport(folder, steps), soonMs)
   if (folder.failure) return await undo(task, failedBefore(folder.failure), signal)
+  await noteRelease(task)
   const staged = await stage(task, signal)
   if (!staged.may) return close(task, staged.end, { reason: staged.reason })
-  if (!stop && !(await mayRun(task))) return progressReport(folder, steps, 'Staged')
+  await noteRelease(task)
+  if (!folder.released && !stop) return progressReport(folder, steps, 'Staged')
   const work = steps.slice(0, folder.accepted.steps.length)
   for (const [index, step] of work.entries()) {
     if (folder.steps[index]?.done) continue
@@ -118,17 +120,14 @@ function taskOf(shop: Workshop, folder: OrderFolder, stop: Reason | undefined): 
   return { shop, folder, order, steps, context, stop }
 }
 
-/** Staging has the order's time from its acceptance; the work has it from when it was let run. */
+/** The work has the order's time from when it was let run. Staging holds no slot: each life of the agent has it anew. */
 function deadlineOf({ shop, folder, order }: Task): Deadline {
-  const since = folder.released?.at ?? folder.accepted.acceptedAt
+  const since = folder.released?.at ?? shop.clock.now().toISOString()
   return new Deadline(shop.clock, since, parseDuration(order.timeout))
 }
 
-async function mayRun({ shop, folder, order }: Task): Promise<boolean> {
-  if (folder.released) return true
-  if (!isReleased(shop, order)) return false
-  await folder.release(shop.clock.now())
-  return true
+async function noteRelease({ shop, folder, order }: Task): Promise<void> {
+  if (isReleased(shop, order)) await folder.release(shop.clock.now())
 }
 
 /** With the API or a repository away it is tried until it is back, the order is withdrawn or its time is over. */

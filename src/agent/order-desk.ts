@@ -11,7 +11,7 @@ import { sleep } from '../kube/sleep.ts'
 import type { HostFacts } from '../ports/host.ts'
 import { Bell } from './bell.ts'
 import { carryOut, stepNamesOf, type Workshop } from './carry-out.ts'
-import { judgeOrder, nodeUIDOf, type Verdict } from './fencing.ts'
+import { judgeOrder, nodeUIDOf, type Verdict, whyStop } from './fencing.ts'
 import { Journal } from './journal/journal.ts'
 import type { EndState, OrderFolder } from './journal/order-folder.ts'
 import type { Publisher } from './publisher.ts'
@@ -43,6 +43,8 @@ export class OrderDesk {
   #bootId = ''
   #report: AgentOrder | undefined
   #answered: Answered | undefined
+  /** Orders that have staged and wait for the word to run. */
+  readonly #staged = new Map<string, OrderFolder>()
 
   constructor(options: OrderDeskOptions) {
     this.#options = options
@@ -85,6 +87,7 @@ export class OrderDesk {
     }
     this.#journal ??= await Journal.open(this.#options.host.disk, this.#options.stateDir)
     if (!this.#recovered) await this.#recover(this.#journal, signal)
+    await this.#dropReplaced(signal)
     for (;;) {
       const open = this.#openOrder()
       if (!open) break
@@ -98,6 +101,20 @@ export class OrderDesk {
   async #recover(journal: Journal, signal: AbortSignal): Promise<void> {
     for (const folder of await journal.unended()) await this.#carryOut(folder, undefined, signal)
     this.#recovered = true
+  }
+
+  /** What was staged for an order that is not wanted any more is closed: it can never start. */
+  async #dropReplaced(signal: AbortSignal): Promise<void> {
+    const { isSynced } = this.#options
+    if (!isSynced()) return
+    for (const [id, folder] of this.#staged) {
+      const reason = whyStop(folder.accepted.order, this.#state())
+      if (!reason) continue
+      this.#staged.delete(id)
+      const report = await carryOut(this.#shop, folder, reason, signal)
+      // Another order may be the talk of the node by now.
+      if (this.#report?.id === id) this.#tell(report)
+    }
   }
 
   /** The order that waits for an answer. */
@@ -145,6 +162,8 @@ export class OrderDesk {
 
   async #carryOut(folder: OrderFolder, stop: Reason | undefined, signal: AbortSignal): Promise<void> {
     const report = await carryOut(this.#shop, folder, stop, signal)
+    if (report.state === 'Staged') this.#staged.set(report.id, folder)
+    else this.#staged.delete(report.id)
     await this.#lookAtHost(signal)
     this.#tell(report)
   }
@@ -175,6 +194,7 @@ export class OrderDesk {
     // Read everything again: what is in memory may be ahead of the disk.
     this.#journal = undefined
     this.#recovered = false
+    this.#staged.clear()
     const order = this.#state()?.spec.order
     const isCorrupt = code === 'JournalCorrupt'
     if (order && (isCorrupt || code.startsWith('Disk'))) {

@@ -249,7 +249,8 @@ async function judge(
   })
   switch (ending.state) {
     case 'exited': {
-      if (ending.exitCode !== 0) return failed('StepFailed', `step ${name} ended with exit code ${ending.exitCode}`)
+      const { exitCode } = ending
+      if (exitCode !== 0) return failed(exitReason(run.step, exitCode), `step ${name} ended with exit code ${exitCode}`)
       const missing = await whatIsMissing(run, begun, signal)
       return missing === undefined ? undefined : failed('StepFailed', `step ${name} ended well, but ${missing}`)
     }
@@ -300,6 +301,10 @@ function withLastLines(message: string, logTail: string | undefined): string {
   if (logTail === undefined) return message
   const lines = logTail.trimEnd().split('\n').slice(-10).join('\n').slice(-2000)
   return `${message}; its last lines: ${lines}`
+}
+
+function exitReason(step: Step, exitCode: number): Reason['code'] {
+  return ('act' in step ? undefined : step.exitReasons?.[exitCode]) ?? 'StepFailed'
 }
 
 function codeOf(error: unknown): Reason['code'] {

@@ -50,6 +50,7 @@ export const nodePhases = [
 ] as const
 
 export const rolloutSchema = z.strictObject({
+  kind: z.enum(operationKinds).optional(),
   update: objectName,
   operationID: identifier,
   phase: z.enum(nodePhases),

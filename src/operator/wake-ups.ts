@@ -19,6 +19,7 @@ export class WakeUps {
   readonly #cluster: Cluster
   readonly #book: LedgerBook
   readonly #operations: Operations
+  readonly #owners: { readonly prefix: string; readonly wake: (owner: string) => void }[] = []
 
   constructor({ clock, random }: OperatorPorts, cluster: Cluster, book: LedgerBook, operations: Operations) {
     const queue = () => new WorkQueue({ clock, random, baseMs: 20, maxMs: 15_000 })
@@ -36,6 +37,18 @@ export class WakeUps {
     this.queues.updates.add(name)
   }
 
+  /** Whatever an operation is for. */
+  owner(owner: string): void {
+    const other = this.#owners.find(({ prefix }) => owner.startsWith(prefix))
+    if (other) other.wake(owner)
+    else this.update(owner)
+  }
+
+  /** Owners with this prefix are not DirectUpdates; they are woken by this. */
+  route(prefix: string, wake: (owner: string) => void): void {
+    this.#owners.push({ prefix, wake })
+  }
+
   grants(): void {
     this.queues.grants.add(pass)
   }
@@ -48,7 +61,7 @@ export class WakeUps {
     updates.subscribe(({ key }) => this.update(key))
     policies.subscribe(() => {
       this.grants()
-      for (const { update } of this.#operations.running()) this.update(update.metadata.name)
+      for (const { owner } of this.#operations.running()) this.owner(owner)
     })
     for (const { metadata } of nodes.values()) if (this.#concerns(metadata.name)) this.node(metadata.name)
     for (const { metadata } of states.values()) if (this.#concerns(metadata.name)) this.node(metadata.name)
@@ -65,8 +78,9 @@ export class WakeUps {
     for (const operation of this.#operations.running()) {
       if (!operation.refresh(name)) continue
       this.grants()
-      this.update(operation.update.metadata.name)
+      this.owner(operation.owner)
     }
+    for (const update of this.#operations.leaving) this.update(update)
     for (const update of this.#operations.awaiting) this.queues.updates.addAfter(update, replanMs)
   }
 
@@ -75,7 +89,8 @@ export class WakeUps {
     const node = this.#cluster.nodes.get(name)
     const state = this.#cluster.states.get(name)
     if (!node || !state || this.#book.grantOf(name) || cordonOwner(node) !== undefined) return true
-    return !isAtRest(state) || isForeign(state, node)
+    // A node that stages, or was asked to, has an order without a slot.
+    return !isAtRest(state) || isForeign(state, node) || state.spec.order?.desired === 'Stage'
   }
 }
 

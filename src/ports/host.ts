@@ -5,7 +5,7 @@ import type { HostFiles } from './host-files.ts'
 /** Names one process for good: a pid alone is reused, a pid with its start time within one boot is not. */
 export interface ProcessIdentity {
   readonly pid: number
-  /** As the kernel counts it (field 22 of /proc/PID/stat); opaque, compared for equality only. */
+  /** As the kernel counts it (field 22 of /proc/PID/stat), or the unit's invocation id; opaque, compared for equality only. */
   readonly startTime: string
   readonly bootId: string
   /** The transient systemd unit it runs in, where the host has systemd: then the unit is looked at, not the pid. */
@@ -74,7 +74,10 @@ export interface Host {
   facts(signal: AbortSignal): Promise<HostFacts>
   /** Runs it on the machine, in its own namespaces. Throws CommandTimedOut after `timeoutMs` (default one minute). */
   run(command: Command, signal: AbortSignal): Promise<CommandResult>
-  /** Asks the machine to boot anew and returns when it was asked; what comes after is another boot id, or nothing. */
+  /**
+   * Asks the machine to boot anew. A real one takes the agent down before this returns; RebootMissing where it is still up after
+   * a time that no shutdown takes. What comes after is another boot id, or nothing.
+   */
   reboot(signal: AbortSignal): Promise<void>
   /** Starts the job, held until `release`: a transient systemd unit, or its own process group. It outlives the agent. */
   hold(job: Job, signal: AbortSignal): Promise<HeldProcess>

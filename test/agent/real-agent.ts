@@ -30,7 +30,7 @@ process.once('SIGTERM', () => stop.abort())
 await runAgent(
   {
     api: cluster.api,
-    host: new LinuxHost({ disk: new FileDisk() }),
+    host: new LinuxHost({ disk: new FileDisk(), log: silentLog }),
     clock: new SystemClock(),
     random: new SystemRandom(),
     log: silentLog,

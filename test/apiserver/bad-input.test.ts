@@ -238,7 +238,7 @@ describe.skipIf(missing)('an update that this cluster cannot take', () => {
       reason: 'DriverMissing',
       version: 'v1.36.3',
       selector: { key: groupLabel, value: 'real' },
-      says: `the agents on ${bare} have no driver "kubernetes"`,
+      says: `the agents on ${bare} have no driver "kubeadm"`,
     },
   ]
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Authority, makeAuthority, makePair, makeSigningKey } from './certificates.ts'
 import { ChildProgram, freePorts } from './child-program.ts'
-import { findPrograms } from './programs.ts'
+import { type FindProgram, findPrograms, sayToStderr } from './programs.ts'
 
 export interface ApiServerOptions {
   /** Controller manager and scheduler: none, all, or these controllers only (the scheduler runs with any). */
@@ -42,7 +42,7 @@ const auditPolicy =
   'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n'
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const programs = await findPrograms((line) => process.stderr.write(`${line}\n`))
+  const programs = await findPrograms(sayToStderr)
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'slipway-bed-'))
   const running = new Map<string, ChildProgram>()
   const killAll = () => {
@@ -73,7 +73,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
 async function start(
   options: ApiServerOptions,
-  programs: string,
+  programs: FindProgram,
   dir: string,
   running: Map<string, ChildProgram>,
   stop: () => Promise<void>,
@@ -81,8 +81,8 @@ async function start(
   const [etcdPort = 0, peerPort = 0, apiPort = 0, managerPort = 0, schedulerPort = 0] = await freePorts(5)
   const url = `https://127.0.0.1:${apiPort}`
   const files = await writeFiles(dir, url)
-  const launch = (name: string, args: readonly string[]) => {
-    const child = new ChildProgram(join(programs, name), args, join(dir, `${name}.log`))
+  const launch = (name: Parameters<FindProgram>[0], args: readonly string[]) => {
+    const child = new ChildProgram(programs(name), args, join(dir, `${name}.log`))
     running.set(name, child)
     return child
   }

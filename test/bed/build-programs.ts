@@ -1,74 +1,63 @@
 // Builds the programs with `go` from published modules, for machines that reach a module proxy but not the download sites.
 
 import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { z } from 'zod'
+import { type ModuleBuild, moduleBuilds, type ProgramSet } from './program-set.ts'
 import { runProgram } from './run-program.ts'
-import { etcdVersion, kubernetesPrograms, kubernetesVersion } from './versions.ts'
 
-interface GoModFile {
-  readonly Require?: readonly { readonly Path: string; readonly Version: string }[]
-  readonly Replace?: readonly { readonly Old: { readonly Path: string }; readonly New: { readonly Path: string } }[]
-}
+// Go writes null for an empty list.
+const goModFile = z.object({
+  Require: z.array(z.object({ Path: z.string(), Version: z.string() })).nullish(),
+  Replace: z.array(z.object({ Old: z.object({ Path: z.string() }), New: z.object({ Path: z.string() }) })).nullish(),
+})
+type GoModFile = z.infer<typeof goModFile>
+const downloadedModule = z.object({ Dir: z.string() })
 
 const goEnv = { GOWORK: 'off', GOFLAGS: '-mod=mod -buildvcs=false', CGO_ENABLED: '0' }
 
-/** Puts every program into the folder. `scratch` is created and removed again. */
-export async function buildPrograms(folder: string, scratch: string): Promise<void> {
+/** Puts every program of the set into the folder. `scratch` is created and removed again. */
+export async function buildPrograms(set: ProgramSet, folder: string, scratch: string): Promise<void> {
   try {
-    await buildEtcd(folder, join(scratch, 'etcd'))
-    await buildKubernetes(folder, join(scratch, 'kubernetes'))
+    for (const [index, build] of moduleBuilds(set).entries()) {
+      await buildModule(build, folder, join(scratch, String(index)))
+    }
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
 }
 
-async function buildKubernetes(folder: string, scratch: string): Promise<void> {
-  const minor = kubernetesVersion.replace(/^v1\./, '')
-  const staged = `v0.${minor}`
-  const go = await copyModule('k8s.io/kubernetes', kubernetesVersion, scratch)
-  // In its own repository the staging modules are folders; here they are the modules published from them.
-  const module = await readModule(scratch)
-  const edits: string[] = []
-  for (const { Old, New } of module.Replace ?? []) {
-    if (!New.Path.startsWith('./')) continue
-    edits.push(
-      `-dropreplace=${Old.Path}`,
-      `-require=${Old.Path}@${staged}`,
-      `-replace=${Old.Path}=${Old.Path}@${staged}`,
-    )
-  }
-  for (const { Path, Version } of module.Require ?? []) {
-    if (Version === 'v0.0.0') edits.push(`-require=${Path}@${staged}`)
-  }
-  await go('mod', 'edit', ...edits)
-  const packages = kubernetesPrograms.map((program) => `k8s.io/kubernetes/cmd/${program}`)
+async function buildModule(build: ModuleBuild, folder: string, scratch: string): Promise<void> {
+  const go = await copyModule(build, scratch)
+  const edits = publishedInstead(await readModule(scratch), build)
+  if (edits.length > 0) await go('mod', 'edit', ...edits)
+  const packages = Object.values(build.packages)
   await writeTools(scratch, packages)
-  const version = 'k8s.io/component-base/version'
-  const stamps = [
-    `${version}.gitVersion=${kubernetesVersion}`,
-    `${version}.gitMajor=1`,
-    `${version}.gitMinor=${minor.split('.')[0]}`,
-    `${version}.gitCommit=module`,
-    `${version}.gitTreeState=clean`,
-  ]
-  const flags = ['-s', '-w', ...stamps.flatMap((stamp) => ['-X', stamp])].join(' ')
-  await go('build', '-trimpath', '-ldflags', flags, '-o', `${folder}/`, ...packages)
+  const flags = ['-s', '-w', ...build.stamps.flatMap((stamp) => ['-X', stamp])].join(' ')
+  // Several at once share the cores better; one whose package has another name is built alone.
+  const [[only = '', its = ''] = []] = Object.entries(build.packages)
+  const target = packages.length === 1 && basename(its) !== only ? join(folder, only) : `${folder}/`
+  await go('build', '-trimpath', '-ldflags', flags, '-o', target, ...packages)
 }
 
-async function buildEtcd(folder: string, scratch: string): Promise<void> {
-  const go = await copyModule('go.etcd.io/etcd/server/v3', etcdVersion, scratch)
-  const { Replace = [] } = await readModule(scratch)
-  const relative = Replace.filter(({ New }) => New.Path.startsWith('.'))
-  if (relative.length > 0) await go('mod', 'edit', ...relative.map(({ Old }) => `-dropreplace=${Old.Path}`))
-  await writeTools(scratch, ['go.etcd.io/etcd/server/v3'])
-  await go('build', '-trimpath', '-ldflags', '-s -w', '-o', join(folder, 'etcd'), 'go.etcd.io/etcd/server/v3')
+/** In its own repository a module's neighbours are folders; here they are the modules published from them. */
+function publishedInstead({ Require, Replace }: GoModFile, { module, version }: ModuleBuild): string[] {
+  const relative = (Replace ?? []).filter(({ New }) => New.Path.startsWith('.')).map(({ Old }) => Old.Path)
+  const dropped = relative.map((path) => `-dropreplace=${path}`)
+  if (module !== 'k8s.io/kubernetes') return dropped
+  const staged = version.replace(/^v1\./, 'v0.')
+  return [
+    ...dropped,
+    ...relative.flatMap((path) => [`-require=${path}@${staged}`, `-replace=${path}=${path}@${staged}`]),
+    ...(Require ?? []).filter(({ Version }) => Version === 'v0.0.0').map(({ Path }) => `-require=${Path}@${staged}`),
+  ]
 }
 
 /** A module of our own with the same requirements: one with relative replaces cannot be installed directly. */
-async function copyModule(module: string, version: string, scratch: string) {
+async function copyModule({ module, version }: ModuleBuild, scratch: string) {
   await mkdir(scratch, { recursive: true })
   const go = (...args: readonly string[]) => runProgram('go', args, { cwd: scratch, env: goEnv })
-  const { Dir } = JSON.parse(await go('mod', 'download', '-json', `${module}@${version}`)) as { Dir: string }
+  const { Dir } = downloadedModule.parse(JSON.parse(await go('mod', 'download', '-json', `${module}@${version}`)))
   for (const file of ['go.mod', 'go.sum']) {
     await copyFile(join(Dir, file), join(scratch, file))
     await chmod(join(scratch, file), 0o644)
@@ -78,7 +67,7 @@ async function copyModule(module: string, version: string, scratch: string) {
 }
 
 async function readModule(scratch: string): Promise<GoModFile> {
-  return JSON.parse(await runProgram('go', ['mod', 'edit', '-json'], { cwd: scratch, env: goEnv })) as GoModFile
+  return goModFile.parse(JSON.parse(await runProgram('go', ['mod', 'edit', '-json'], { cwd: scratch, env: goEnv })))
 }
 
 function writeTools(scratch: string, packages: readonly string[]): Promise<void> {

@@ -1,34 +1,34 @@
-// Finds the programs of a real control plane: given, cached, downloaded or built, in this order.
+// Finds the programs of real Kubernetes: given, cached, downloaded or built, in this order.
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { join } from 'node:path'
 import { buildPrograms } from './build-programs.ts'
+import { assetsFolder, locked } from './cache-folder.ts'
 import { downloadPrograms } from './download-programs.ts'
-import { etcdVersion, kubernetesVersion, programs } from './versions.ts'
+import { controlPlanePrograms, type ProgramSet } from './program-set.ts'
+import { etcdVersion, kubernetesVersion } from './versions.ts'
 
-const sumsFile = 'SHA256SUMS'
+type Say = (line: string) => void
 
-/** A folder with etcd, kube-apiserver and the rest; throws with every reason why there is none. */
-export async function findPrograms(say: (line: string) => void): Promise<string> {
+/** Where a program of a control plane on loopback lies: etcd, kube-apiserver and the rest, and kubectl. */
+export type FindProgram = (name: 'etcd' | 'kubectl' | (typeof controlPlanePrograms)[number]) => string
+
+export const sayToStderr: Say = (line) => process.stderr.write(`${line}\n`)
+
+/** Throws with every reason why there is none. */
+export async function findPrograms(say: Say): Promise<FindProgram> {
   const given = process.env.KUBEBUILDER_ASSETS
   if (given !== undefined && given !== '') {
     await access(join(given, 'kube-apiserver'))
     await access(join(given, 'etcd'))
-    return given
+    return (name) => join(given, name)
   }
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
-  const name = `${kubernetesVersion}-etcd-${etcdVersion}-${process.platform}-${process.arch}`
-  const folder = join(cache, 'slipway', 'assets', name)
-  if (await isWhole(folder)) return folder
-  return locked(`${folder}.lock`, async () => {
-    if (await isWhole(folder)) return folder
-    await obtain(folder, say)
-    return folder
-  })
+  const programs = [...controlPlanePrograms, 'kubectl']
+  const kubernetes = await programFolder({ project: 'kubernetes', version: kubernetesVersion, programs }, say)
+  const etcd = await programFolder({ project: 'etcd', version: etcdVersion, programs: ['etcd'] }, say)
+  return (name) => join(name === 'etcd' ? etcd : kubernetes, name)
 }
 
 /**
@@ -36,18 +36,29 @@ export async function findPrograms(say: (line: string) => void): Promise<string>
  * SLIPWAY_REQUIRE_API_SERVER=1) the answer is undefined, so that the tests run and fail with the reason.
  */
 export async function whyNoApiServer(): Promise<string | undefined> {
-  const say = (line: string) => process.stderr.write(`${line}\n`)
   try {
-    await findPrograms(say)
+    await findPrograms(sayToStderr)
     return undefined
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    say(`\n*** API SERVER TESTS SKIPPED: ${reason}\n`)
+    sayToStderr(`\n*** API SERVER TESTS SKIPPED: ${reason}. Set KUBEBUILDER_ASSETS to a folder that has one.\n`)
     return process.env.CI || process.env.SLIPWAY_REQUIRE_API_SERVER === '1' ? undefined : reason
   }
 }
 
-async function obtain(folder: string, say: (line: string) => void): Promise<void> {
+/** The folder with that set's programs in the cache; those that are not there, or not whole, are obtained. */
+export async function programFolder(set: ProgramSet, say: Say): Promise<string> {
+  const folder = join(assetsFolder(), `${set.project}-${set.version}-${process.platform}-${process.arch}`)
+  if ((await missingOf(set, folder)).length === 0) return folder
+  return locked(`${folder}.lock`, async () => {
+    const programs = await missingOf(set, folder)
+    if (programs.length > 0) await obtain({ ...set, programs }, folder, say)
+    return folder
+  })
+}
+
+async function obtain(set: ProgramSet, folder: string, say: Say): Promise<void> {
+  const title = `${set.project} ${set.version}`
   const reasons: string[] = []
   const ways = [
     { name: 'download', run: downloadPrograms },
@@ -56,12 +67,10 @@ async function obtain(folder: string, say: (line: string) => void): Promise<void
   for (const way of ways) {
     const fresh = await mkdtemp(`${folder}.new-`)
     try {
-      say(`Kubernetes ${kubernetesVersion} for the tests: trying to ${way.name} …`)
-      await way.run(fresh, join(fresh, 'scratch'))
-      await writeFile(join(fresh, sumsFile), await sumsOf(fresh))
-      await rm(folder, { recursive: true, force: true })
-      await rename(fresh, folder)
-      say(`Kubernetes ${kubernetesVersion} for the tests: in ${folder}`)
+      say(`${title} for the tests: trying to ${way.name} …`)
+      await way.run(set, fresh, join(fresh, 'scratch'))
+      await moveIn(set, fresh, folder)
+      say(`${title} for the tests: in ${folder}`)
       return
     } catch (error) {
       reasons.push(`${way.name}: ${error instanceof Error ? describe(error) : String(error)}`)
@@ -69,9 +78,17 @@ async function obtain(folder: string, say: (line: string) => void): Promise<void
       await rm(fresh, { recursive: true, force: true })
     }
   }
-  throw new Error(
-    `no API server for the tests: ${reasons.join('; ')}. Set KUBEBUILDER_ASSETS to a folder that has one.`,
-  )
+  throw new Error(`no ${title} for the tests: ${reasons.join('; ')}`)
+}
+
+/** The sum comes last: a program without it is not taken. */
+async function moveIn({ programs }: ProgramSet, from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  for (const program of programs) {
+    const sum = await sha256(join(from, program))
+    await rename(join(from, program), join(to, program))
+    await writeFile(sumFile(to, program), sum)
+  }
 }
 
 /** fetch says only "fetch failed"; the reason is its cause. */
@@ -79,48 +96,23 @@ function describe(error: Error): string {
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
 }
 
-async function isWhole(folder: string): Promise<boolean> {
-  const expected = await readFile(join(folder, sumsFile), 'utf8').catch(() => undefined)
-  return expected !== undefined && expected === (await sumsOf(folder).catch(() => undefined))
+async function missingOf({ programs }: ProgramSet, folder: string): Promise<string[]> {
+  const states = await Promise.all(
+    programs.map(async (program) => {
+      const expected = await readFile(sumFile(folder, program), 'utf8').catch(() => undefined)
+      const found = expected === undefined ? undefined : await sha256(join(folder, program)).catch(() => undefined)
+      return { program, isWhole: found !== undefined && found === expected }
+    }),
+  )
+  return states.filter(({ isWhole }) => !isWhole).map(({ program }) => program)
 }
 
-async function sumsOf(folder: string): Promise<string> {
-  const lines = await Promise.all(programs.map(async (name) => `${await sha256(join(folder, name))}  ${name}\n`))
-  return lines.join('')
+function sumFile(folder: string, program: string): string {
+  return join(folder, `${program}.sha256`)
 }
 
 async function sha256(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk)
   return hash.digest('hex')
-}
-
-/** Several test runs may start at once; one obtains, the others wait for it. A lock of a dead process is removed. */
-async function locked<T>(lock: string, work: () => Promise<T>): Promise<T> {
-  await mkdir(dirname(lock), { recursive: true })
-  for (;;) {
-    try {
-      await writeFile(lock, String(process.pid), { flag: 'wx' })
-      break
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    }
-    const holder = Number(await readFile(lock, 'utf8').catch(() => '0'))
-    if (holder > 0 && !isAlive(holder)) await rm(lock, { force: true })
-    else await wait(500)
-  }
-  try {
-    return await work()
-  } finally {
-    await rm(lock, { force: true })
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
 }

@@ -1,7 +1,14 @@
-/** What the tests run against. */
+/** What the tests run against, and what they upgrade to. */
 export const kubernetesVersion = 'v1.36.3'
 export const etcdVersion = 'v3.6.8'
 
-/** Built or fetched together; `etcd` comes from its own project. */
-export const kubernetesPrograms = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl'] as const
-export const programs = ['etcd', ...kubernetesPrograms] as const
+/** What they upgrade from. */
+export const olderKubernetesVersion = 'v1.35.4'
+export const olderEtcdVersion = 'v3.6.5'
+
+export const containerdVersion = 'v2.2.9'
+/** The same sources with another version stamped in: enough to see a runtime replaced. */
+export const olderContainerdVersion = 'v2.2.8'
+
+export const criToolsVersion = 'v1.36.0'
+export const cniPluginsVersion = 'v1.8.0'

@@ -48,7 +48,7 @@ export function agentOf(order?: AgentStatus['order']): AgentStatus {
     version: '0.1.0',
     bootID: 'boot',
     epoch: 1,
-    drivers: ['script', 'kubernetes'],
+    drivers: ['script', 'kubeadm', 'kubelet', 'kubectl'],
     facts: {
       os: 'Debian 13',
       kernel: '6.12',

@@ -26,8 +26,8 @@ export const mutations: readonly Mutation[] = [
     edits: [
       {
         file: 'src/core/node/decide-node.ts',
-        find: '.holder}/`) && !hasStopped(order, state)',
-        replace: '.holder}/`) && false',
+        find: 'grant.holder) && !hasStopped(order, state)',
+        replace: 'grant.holder) && false',
       },
     ],
   },
@@ -38,8 +38,8 @@ export const mutations: readonly Mutation[] = [
       { file: 'src/core/ledger/grants.ts', find: 'if (others.length > 0) {', replace: 'if (others.length > 1) {' },
       {
         file: 'src/operator/update/running-operation.ts',
-        find: '? 1\n      : resolveCount',
-        replace: '? 2\n      : resolveCount',
+        find: 'this.table.inControlPlaneWave ? 1 :',
+        replace: 'this.table.inControlPlaneWave ? 2 :',
       },
     ],
   },
@@ -49,8 +49,8 @@ export const mutations: readonly Mutation[] = [
     edits: [
       {
         file: 'src/agent/drivers/rehearsal-kubernetes.ts',
-        find: "order.role === 'ControlPlane'",
-        replace: "order.role !== 'ControlPlane'",
+        find: "role === 'ControlPlane'",
+        replace: "role !== 'ControlPlane'",
       },
     ],
   },

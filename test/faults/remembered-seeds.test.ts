@@ -11,6 +11,7 @@ describe('histories that once went wrong', () => {
     [511, 'a slot returned by a write that seemed to fail was never told of'],
     [1960, 'a watch that was over hid what the next one brought'],
     [3392, 'nodes were taken for an update that was gone'],
+    [241, 'the end of a staged order hid that the next one had staged'],
     [12724, 'a leader that was none any more woke itself for ever'],
   ])('seed %i: %s', { timeout: 60_000 }, async (seed) => {
     expect((await simulateFaults(project, seed, seed)).violations).toEqual([])

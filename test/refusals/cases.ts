@@ -33,7 +33,12 @@ function selecting(requirement: object): object {
 }
 
 export const refused: readonly RefusalCase[] = [
-  update('nothing to do', {}, 'spec', 'names nothing to do: set kubernetes.version or script'),
+  update(
+    'nothing to do',
+    {},
+    'spec',
+    'names nothing to do: set kubernetes.version, os, profile, script, binary or reboot',
+  ),
   update(
     'no patch version',
     { kubernetes: { version: '1.36' } },
@@ -113,7 +118,7 @@ export const refused: readonly RefusalCase[] = [
   update('labels without matchLabels', { kubernetes, nodeSelector: { pool: 'a' } }, 'spec.nodeSelector.pool', {
     serverSays: 'unknown field',
   }),
-  update('a field nothing acts on', { kubernetes, reboot: 'Always' }, 'spec.reboot', { serverSays: 'unknown field' }),
+  update('a field nothing acts on', { kubernetes, gates: [] }, 'spec.gates', { serverSays: 'unknown field' }),
   update(
     'a bad name',
     { script: { ...script, configMap: 'Fix It' } },

@@ -2,13 +2,12 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 import { plainRequests } from '../apiserver/plain-request.ts'
 import { writeKubeconfig } from '../apiserver/real-client.ts'
 import type { ApiServer } from '../bed/api-server.ts'
-import { findPrograms } from '../bed/programs.ts'
+import { findPrograms, sayToStderr } from '../bed/programs.ts'
 import { runSlipway } from './slipway-process.ts'
 
 export const namespace = 'slipway-system'
@@ -24,8 +23,8 @@ export async function installSlipway(server: ApiServer): Promise<void> {
 }
 
 export async function kubectl(server: ApiServer, args: readonly string[], input = ''): Promise<string> {
-  const programs = await findPrograms((line) => process.stderr.write(`${line}\n`))
-  const child = spawn(join(programs, 'kubectl'), [`--kubeconfig=${server.kubeconfigPath}`, ...args])
+  const programs = await findPrograms(sayToStderr)
+  const child = spawn(programs('kubectl'), [`--kubeconfig=${server.kubeconfigPath}`, ...args])
   const ended = once(child, 'exit')
   child.stdin.end(input)
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended])

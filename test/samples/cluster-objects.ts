@@ -54,7 +54,7 @@ export function sampleAgent(
     version: '0.1.0',
     bootID: 'boot-1',
     epoch: 1,
-    drivers: ['script', 'kubernetes'],
+    drivers: ['script', 'kubeadm', 'kubelet', 'kubectl'],
     ...rest,
     facts: {
       os: 'Debian 13',

@@ -1,7 +1,7 @@
 // Views of one node's life, with only what a case is about to be said. Instants are seconds after the start.
 
 import type { AgentOrder, Order, Rollout } from '../../src/api/node-state.ts'
-import type { DrainReport, NodeView } from '../../src/core/node/decide-node.ts'
+import type { DrainReport, NodeView } from '../../src/core/node/node-view.ts'
 import type { Operation } from '../../src/core/update/operation.ts'
 import { type NodeTraits, sampleNode, sampleState } from './cluster-objects.ts'
 
@@ -13,6 +13,7 @@ export const operation: Operation = {
   id,
   update: 'to-1-36',
   work: { kubernetes: { version: 'v1.36.3' } },
+  disruption: 'Drain',
   rollback: 'Image',
   nodeTimeout: '30m',
   drain: { timeoutMs: 600_000, unmanagedPods: 'Block', emptyDir: 'Delete' },
@@ -35,6 +36,7 @@ export const order = (part: Partial<Order> = {}): Order => ({
   role: 'Worker',
   offline: 'Refused',
   desired: 'Run',
+  rollback: 'Image',
   timeout: '30m',
   work: { kubernetes: { version: 'v1.36.3' } },
   ...part,
@@ -53,6 +55,8 @@ export interface Given {
   readonly report?: AgentOrder
   readonly grant?: string | null
   readonly gone?: boolean
+  /** The operation wants the node to stage. */
+  readonly staging?: boolean
   readonly drain?: DrainReport
   readonly lease?: string
   /** Seconds after the start. */
@@ -67,6 +71,8 @@ export const viewOf = (given: Given): NodeView => {
     state: sampleState('w1', given),
     grant: grant === null ? undefined : { node: 'w1', nodeUID: 'uid-w1', holder: grant, since: at(0) },
     operation: given.gone ? undefined : operation,
+    staging: given.staging ? operation : undefined,
+    work: operation.work,
     drain: given.drain,
     leaseRenewedAt: given.lease,
     epoch: 7,

@@ -1,4 +1,4 @@
-import { SlipwayError, type SlipwayErrorCode } from '../../api/slipway-error.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
 
 /** Does it; what the file system refuses becomes a SlipwayError that names the path. */
 export async function namingPath<T>(path: string, act: () => T | Promise<T>): Promise<T> {
@@ -20,7 +20,7 @@ export function diskError(path: string, error: unknown): SlipwayError {
   return new SlipwayError(code, `${path}: ${message}`, { nextStep, cause: error })
 }
 
-function codeOf(error: unknown): Extract<SlipwayErrorCode, `Disk${string}`> {
+function codeOf(error: unknown): 'DiskFull' | 'DiskNotFound' | 'DiskFailed' {
   switch (systemCode(error)) {
     case 'ENOSPC':
     case 'EDQUOT':

@@ -1,23 +1,37 @@
 // The shell text around every job. Constant: what differs comes as positional arguments, so nothing is ever quoted or joined.
 
+/** Waits for the line `go` on standard input; when the agent dies before, the input ends and nothing is run. */
+const waitForInput = `
+read -r word || exit 0
+[ "$word" = go ] || exit 0
+exec </dev/null
+`
+
 /**
- * $1 result file, $2 log file, $3 most blocks of 512 bytes of log, then the job's argv.
- *
- * - Waits for the line `go`; when the agent dies before, standard input ends and nothing is run.
+ * The same over a pipe with a name, which the agent holds open from its start on: a unit has no standard input of ours. Should
+ * the agent die before it opened the pipe, the wait ends by itself.
+ */
+const waitForPipe = `
+gate=$result.go
+rm -f "$gate"
+mkfifo -m 600 "$gate" || exit 0
+word=$(timeout 60 head -n 1 "$gate")
+rm -f "$gate"
+[ "$word" = go ] || exit 0
+`
+
+/**
  * - The job writes into a pipe of its own, not into one that ends with the agent. The reader alone has a limit on the size of
  *   its file; what exceeds it, or finds the disk full, is read and dropped: the job is neither killed nor held up. The reader
  *   writes what it reads at once, so that the log of a job that is killed is there. A daemon the job leaves behind keeps the
  *   reader, not this shell.
- * - Stays until the job has ended also when the group is told to terminate, so that as long as the job runs, this does.
+ * - Stays until the job has ended also when it is told to terminate, so that as long as the job runs, this does. What was cut
+ *   short that way leaves no result: at a shutdown it has not failed, it is run again after the boot.
  * - The exit code is written whole or not at all, and synced (`sync FILE` where the tool knows it, else all).
  */
-export const heldJobScript = `
-result=$1 log=$2 limit=$3
-shift 3
-read -r word || exit 0
-[ "$word" = go ] || exit 0
-exec </dev/null
-trap : TERM
+const runToEnd = `
+told=
+trap 'told=yes' TERM
 pipe=$result.pipe
 rm -f "$pipe"
 mkfifo -m 600 "$pipe" || exit 0
@@ -36,8 +50,37 @@ while kill -0 "$reader" 2>/dev/null && [ "$tries" -lt 100 ]; do
   sleep 0.01 2>/dev/null || sleep 1
   tries=$((tries + 1))
 done
+[ -z "$told" ] || [ "$code" = 0 ] || exit 0
 printf '%s\\n' "$code" >"$result.tmp" || exit 0
 sync "$result.tmp" 2>/dev/null || sync
 mv -f "$result.tmp" "$result"
 sync "\${result%/*}" 2>/dev/null || sync
 `
+
+const takeArguments = `
+result=$1 log=$2 limit=$3
+shift 3
+`
+
+/** $1 result file, $2 log file, $3 most blocks of 512 bytes of log, then the job's argv; released on standard input. */
+export const heldJobScript = takeArguments + waitForInput + runToEnd
+
+/** The same; released through the named pipe beside the result file. */
+export const heldUnitScript = takeArguments + waitForPipe + runToEnd
+
+/** The pipe of a held unit. */
+export function gatePath(resultPath: string): string {
+  return `${resultPath}.go`
+}
+
+/** The unit of POSIX `ulimit -f`. */
+const blockBytes = 512
+
+export function jobArguments(job: {
+  readonly resultPath: string
+  readonly logPath: string
+  readonly logBytes: number
+  readonly argv: readonly string[]
+}): readonly string[] {
+  return [job.resultPath, job.logPath, String(Math.ceil(job.logBytes / blockBytes)), ...job.argv]
+}

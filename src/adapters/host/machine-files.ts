@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, watch as watchFolder } from 'node:fs'
-import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { constants, createReadStream } from 'node:fs'
+import { lstat, mkdir, open, readdir, readlink, rename, rm, statfs, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { FileAttributes, FileLook, HostFiles } from '../../ports/host-files.ts'
 import { namingPath, systemCode } from '../disk/disk-error.ts'
 import { MachineNames } from './machine-names.ts'
 import { machinePath } from './machine-path.ts'
+import type { Relabel } from './selinux-label.ts'
+import { watchPaths } from './watch-paths.ts'
 
 const defaultBytes = 1024 * 1024
-
-/** Puts the SELinux label of a file right: as the one it replaces has it, or as the policy wants it. */
-export type Relabel = (temporary: string, path: string, replaces: boolean) => Promise<void>
 
 export class MachineFiles implements HostFiles {
   readonly #root: string
@@ -46,20 +45,25 @@ export class MachineFiles implements HostFiles {
 
   read(path: string, maxBytes = defaultBytes): Promise<string | undefined> {
     return namingPath(path, async () => {
-      const at = await machinePath(this.#root, path, true)
-      const stat = await lstat(at).catch(unlessMissing)
-      if (stat === undefined) return undefined
-      if (stat.size > maxBytes) {
-        throw new SlipwayError('DiskFailed', `${path} has ${stat.size} bytes, more than the ${maxBytes} that are read`)
+      const at = await this.#regularFile(path)
+      if (at === undefined) return undefined
+      const chunks: Buffer[] = []
+      let bytes = 0
+      // By what is read, not by the size: files of the kernel say 0.
+      for await (const chunk of createReadStream(at, { end: maxBytes })) {
+        chunks.push(chunk as Buffer)
+        bytes += (chunk as Buffer).length
       }
-      return await readFile(at, 'utf8')
+      if (bytes > maxBytes)
+        throw new SlipwayError('DiskFailed', `${path} has more than the ${maxBytes} bytes that are read`)
+      return Buffer.concat(chunks).toString('utf8')
     })
   }
 
   sha256(path: string): Promise<string | undefined> {
     return namingPath(path, async () => {
-      const at = await machinePath(this.#root, path, true)
-      if ((await lstat(at).catch(unlessMissing)) === undefined) return undefined
+      const at = await this.#regularFile(path)
+      if (at === undefined) return undefined
       const hash = createHash('sha256')
       for await (const chunk of createReadStream(at)) hash.update(chunk as Uint8Array)
       return hash.digest('hex')
@@ -69,31 +73,38 @@ export class MachineFiles implements HostFiles {
   write(path: string, content: string, { mode, owner, group }: FileAttributes): Promise<void> {
     return namingPath(path, async () => {
       const at = await machinePath(this.#root, path)
-      const folder = dirname(at)
-      await mkdir(folder, { recursive: true, mode: 0o755 })
-      const temporary = `${at}.slipway-new`
       const { uid, gid } = await this.#names.ids(owner, group)
-      const file = await open(temporary, 'w', 0o600)
+      await makeFolders(dirname(at))
+      const temporary = join(dirname(at), temporaryName(basename(at)))
+      // One that a crash left behind, or a link that somebody put there.
+      await unlink(temporary).catch(unlessMissing)
       try {
-        await file.writeFile(content)
-        await file.chown(uid, gid)
-        await file.chmod(mode)
-        await file.sync()
-      } finally {
-        await file.close()
+        const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
+        try {
+          await file.writeFile(content)
+          await file.chown(uid, gid)
+          await file.chmod(mode)
+          await file.sync()
+        } finally {
+          await file.close()
+        }
+        const replaced = await lstat(at).catch(unlessMissing)
+        await this.#relabel(temporary.slice(this.#root.length), at.slice(this.#root.length), replaced !== undefined)
+        await rename(temporary, at)
+      } catch (error) {
+        await rm(temporary, { force: true })
+        throw error
       }
-      const replaces = (await lstat(at).catch(unlessMissing)) !== undefined
-      await this.#relabel(`${path}.slipway-new`, path, replaces)
-      await rename(temporary, at)
-      await syncFolder(folder)
+      await syncFolder(dirname(at))
     })
   }
 
   rename(from: string, to: string): Promise<void> {
     return namingPath(to, async () => {
+      const source = await machinePath(this.#root, from)
       const target = await machinePath(this.#root, to)
-      await rename(await machinePath(this.#root, from), target)
-      await syncFolder(dirname(target))
+      await rename(source, target)
+      for (const folder of new Set([dirname(target), dirname(source)])) await syncFolder(folder)
     })
   }
 
@@ -101,7 +112,7 @@ export class MachineFiles implements HostFiles {
     return namingPath(path, async () => {
       const at = await machinePath(this.#root, path)
       if ((await lstat(at).catch(unlessMissing)) === undefined) return
-      await rm(at)
+      await unlink(at)
       await syncFolder(dirname(at))
     })
   }
@@ -115,30 +126,43 @@ export class MachineFiles implements HostFiles {
 
   freeBytes(path: string): Promise<number> {
     return namingPath(path, async () => {
-      const { bavail, bsize } = await statfs(await machinePath(this.#root, path, true))
-      return bavail * bsize
+      let at = await machinePath(this.#root, path, true)
+      // What is to be written there may need folders that are not there yet.
+      for (;;) {
+        const found = await statfs(at).catch(unlessMissing)
+        if (found) return found.bavail * found.bsize
+        at = dirname(at)
+      }
     })
   }
 
-  async watch(paths: readonly string[], onChange: () => void, signal: AbortSignal): Promise<void> {
-    const folders = new Map<string, Set<string>>()
-    for (const path of paths) {
-      const at = await machinePath(this.#root, path)
-      const folder = dirname(at)
-      folders.set(folder, (folders.get(folder) ?? new Set()).add(at.slice(folder.length + 1)))
-    }
-    const watchers = [...folders].map(([folder, names]) =>
-      watchFolder(folder, { signal }, (_event, name) => {
-        if (name === null || names.has(name)) onChange()
-      }),
-    )
-    // A folder that goes away is the slow check's business.
-    for (const watcher of watchers) watcher.on('error', () => watcher.close())
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve()
-      else signal.addEventListener('abort', () => resolve(), { once: true })
-    })
+  watch(paths: readonly string[], onChange: () => void, signal: AbortSignal): Promise<void> {
+    return watchPaths(this.#root, paths, onChange, signal)
   }
+
+  /** Where the file lies that the path leads to; a pipe or a device is refused, since reading it may never end. */
+  async #regularFile(path: string): Promise<string | undefined> {
+    const at = await machinePath(this.#root, path, true)
+    const stat = await lstat(at).catch(unlessMissing)
+    if (stat === undefined) return undefined
+    if (!stat.isFile()) throw new SlipwayError('DiskFailed', `${path} is no file`)
+    return at
+  }
+}
+
+/**
+ * The same for the same file, so that the next write removes what a crash left. Hidden and with an ending of its own: folders
+ * like /etc/sysctl.d take every file of a certain name for theirs. Short, because names are limited.
+ */
+function temporaryName(name: string): string {
+  return `.slipway-${createHash('sha256').update(name).digest('hex').slice(0, 16)}.new`
+}
+
+/** Each new folder is safe against power loss only when the one above it is synced. */
+async function makeFolders(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o755 })
+  if (first === undefined) return
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }
 
 async function syncFolder(folder: string): Promise<void> {

@@ -2,7 +2,6 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import process from 'node:process'
-import type { ProcessIdentity } from '../../ports/host.ts'
 
 interface ProcessStat {
   readonly group: number
@@ -12,10 +11,6 @@ interface ProcessStat {
 /** The start time of a process, as the kernel counts it; undefined when it is not running. */
 export async function startTimeOf(pid: number): Promise<string | undefined> {
   return (await statOf(String(pid)))?.startTime
-}
-
-export async function isRunning(identity: ProcessIdentity, bootId: string): Promise<boolean> {
-  return identity.bootId === bootId && (await startTimeOf(identity.pid)) === identity.startTime
 }
 
 /** Whether any process of the group still runs. Looked up in /proc, since a signal would also reach what only waits to be reaped. */

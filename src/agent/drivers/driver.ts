@@ -2,7 +2,7 @@
 // disk, never in memory: every function here may be called again in another life of the agent, after any crash.
 
 import type { Order } from '../../api/node-state.ts'
-import type { Reason } from '../../api/reason.ts'
+import type { Reason, ReasonCode } from '../../api/reason.ts'
 import type { Host } from '../../ports/host.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
@@ -64,6 +64,8 @@ export interface JobStep extends StepNature {
   argv(context: StepContext, signal: AbortSignal): Promise<readonly string[]>
   /** Added to the clean environment of the job. */
   readonly env?: Readonly<Record<string, string>>
+  /** Exit codes that mean more than StepFailed. */
+  readonly exitReasons?: Readonly<Record<number, ReasonCode>>
 }
 
 /**

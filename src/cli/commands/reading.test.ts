@@ -173,7 +173,7 @@ describe('why', () => {
         pod shop/checkout-7f9c4: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed) (since 12:03:00, 2m; looking again at 12:06:00)
           PodDisruptionBudget: a PodDisruptionBudget allows no disruption now; bring the workload back to full health
         w1 is cordoned by update to-1-36
-        the ledger counts w1 as away for update to-1-36 (since 12:02:30, 2m30s)
+        the ledger counts w1 as away for to-1-36 (since 12:02:30, 2m30s)
       "
     `)
   })

@@ -3,7 +3,7 @@ import type { Node } from '../../api/kube.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState, Rollout } from '../../api/node-state.ts'
 import { isReady, readyCondition } from '../../core/node/node-facts.ts'
-import { updateOfOperation } from '../../core/update/operation.ts'
+import { ownerOfOperation } from '../../core/update/operation.ts'
 import { cordonHolder } from '../node-report.ts'
 import { runningStep } from '../progress/view.ts'
 import { isEnded } from '../update-outcome.ts'
@@ -40,7 +40,7 @@ export function nodeAnswer(facts: NodeFacts): Answer {
   const grant = policy?.status?.ledger?.grants.find((entry) => entry.node === name)
   if (grant)
     findings.push({
-      text: `the ledger counts ${name} as away for update ${updateOfOperation(grant.holder)}`,
+      text: `the ledger counts ${name} as away for ${ownerOfOperation(grant.holder)}`,
       since: grant.since,
     })
   if (!state?.status?.agent) {

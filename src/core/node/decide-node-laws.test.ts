@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { at, type Given, id, report, start, viewOf } from '../../../test/samples/node-views.ts'
 import { type AgentOrder, nodePhases, type Order, type Rollout } from '../../api/node-state.ts'
-import { decideNode, type NodeAction } from './decide-node.ts'
+import { decideNode } from './decide-node.ts'
+import type { NodeAction } from './node-view.ts'
 
 const lastStates: readonly AgentOrder['state'][] = ['Succeeded', 'Failed', 'Withdrawn', 'Refused']
 
@@ -111,6 +112,10 @@ class World {
         break
       case 'setOrder':
         this.#write(decision.order)
+        break
+      case 'dropOrder':
+        expect(this.order?.desired, 'only what never ran is dropped').toBe('Stage')
+        this.order = undefined
         break
       case 'clear':
         expect(mayRun(this.order, this.answer), 'an order that may run is not forgotten').toBe(false)

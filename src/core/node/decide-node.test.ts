@@ -17,7 +17,9 @@ import {
 } from '../../../test/samples/node-views.ts'
 import type { AgentOrder, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
-import { type DrainReport, decideNode, lastWord } from './decide-node.ts'
+import { decideNode } from './decide-node.ts'
+import type { DrainReport } from './node-view.ts'
+import { lastWord } from './order.ts'
 
 const waitsFor = (pod: string): DrainReport['blocked'][number] => ({
   pod,

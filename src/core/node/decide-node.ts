@@ -3,70 +3,22 @@
 
 import type { Node } from '../../api/kube.ts'
 import type { Grant } from '../../api/maintenance-policy.ts'
-import type { AgentOrder, NodeState, Order, Rollout } from '../../api/node-state.ts'
+import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../duration.ts'
 import type { Operation } from '../update/operation.ts'
 import { sickness } from './health.ts'
-import { cordonOwner, isCordoned, isReady, roleOf } from './node-facts.ts'
-
-export interface DrainReport {
-  readonly total: number
-  /** Pods that must still go. */
-  readonly left: number
-  /** Those of them that cannot be asked to go now, and why. */
-  readonly blocked: readonly { readonly pod: string; readonly reason: Reason }[]
-}
-
-export interface NodeView {
-  readonly node: Node
-  readonly state: NodeState
-  readonly grant: Grant | undefined
-  /** The operation the grant is for, as it stands now; undefined when it is deleted or was replaced by an edit. */
-  readonly operation: Operation | undefined
-  /** Undefined while the node's pods are not known. */
-  readonly drain: DrainReport | undefined
-  /** When the node's kubelet last renewed its Lease; undefined while not looked at. */
-  readonly leaseRenewedAt: string | undefined
-  readonly epoch: number
-  readonly now: Date
-  /** Nothing is judged late before this: after a change of leader everybody gets a fair time to report. */
-  readonly graceUntil: Date
-}
-
-export type NodeAction =
-  | { readonly action: 'cordon' }
-  | { readonly action: 'uncordon' }
-  /** `unhurried`: a state that usually passes at once, worth a write only when it lasts. */
-  | {
-      readonly action: 'setRollout'
-      readonly rollout: Rollout
-      readonly unhurried?: true
-      /** What the node is done for so far: a new rollout must not make an update that still runs take it again. */
-      readonly completed?: readonly string[]
-    }
-  | { readonly action: 'watchPods' }
-  | { readonly action: 'watchLease' }
-  | { readonly action: 'setOrder'; readonly order: Order }
-  /** Takes our marks off the NodeState: the operation is gone and nothing of it runs. */
-  | { readonly action: 'clear' }
-  | { readonly action: 'returnGrant' }
-  /** A node under work without a slot: the ledger was lost; book it before anything else. */
-  | { readonly action: 'regrant' }
-  | { readonly action: 'wait'; readonly untilMs?: number }
-
-const atRest = new Set<Rollout['phase']>(['Done'])
-const lastWords = new Set<AgentOrder['state']>(['Succeeded', 'Failed', 'Withdrawn', 'Refused'])
+import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
+import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
+import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, makeOrder, orderID } from './order.ts'
+import { stageNode } from './stage-node.ts'
 
 export function decideNode(view: NodeView): NodeAction {
   const { grant, operation, state, node } = view
   const rollout = state.status?.rollout
-  if (!grant) {
-    if (rollout && !atRest.has(rollout.phase)) return { action: 'regrant' }
-    return isOurCordon(node) ? { action: 'uncordon' } : { action: 'wait' }
-  }
+  if (!grant) return withoutSlot(view)
   if (operation?.id !== grant.holder) return releaseNode(view, grant)
-  if (rollout?.operationID !== operation.id) return startNode(view, operation)
+  if (rollout?.operationID !== operation.id || rollout.phase === 'Staging') return startNode(view, operation)
   switch (rollout.phase) {
     case 'Done':
       return isOurCordon(node) && rollout.cordon?.prior !== 'Unschedulable'
@@ -79,10 +31,16 @@ export function decideNode(view: NodeView): NodeAction {
   }
 }
 
-/** The agent's last word on the order, where it has given one. */
-export function lastWord(order: Order, state: NodeState): AgentOrder | undefined {
-  const report = state.status?.agent?.order
-  return report?.id === order.id && lastWords.has(report.state) ? report : undefined
+function withoutSlot(view: NodeView): NodeAction {
+  const { state, node, staging } = view
+  const rollout = state.status?.rollout
+  const { order } = state.spec
+  // Whatever was cordoned is under work: the ledger must know.
+  if (rollout?.cordon && !atRest.has(rollout.phase)) return { action: 'regrant' }
+  if (isOurCordon(node)) return { action: 'uncordon' }
+  if (rollout && !atRest.has(rollout.phase) && rollout.operationID !== staging?.id) return { action: 'clear' }
+  if (staging) return stageNode(view, staging)
+  return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
 }
 
 function startNode(view: NodeView, operation: Operation): NodeAction {
@@ -91,22 +49,23 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
   const { order } = state.spec
   // The ledger was lost and the node given anew: what the other operation has under way here ends first.
   if (before && !atRest.has(before.phase) && order && !hasStopped(order, state)) return withdraw(order)
-  if (!isCordoned(node)) {
+  if (!isCordoned(node) && operation.disruption === 'Drain') {
     // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
     return isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
   }
-  const done = before && atRest.has(before.phase) ? [before.operationID, ...(state.status?.completed ?? [])] : []
+  const done = completedBefore(state)
   return {
     action: 'setRollout',
-    ...(done.length > 0 && { completed: done.slice(0, 20) }),
+    ...(done.length > 0 && { completed: done }),
     rollout: {
+      ...(operation.kind && { kind: operation.kind }),
       update: operation.update,
       operationID: operation.id,
       phase: 'Draining',
       since: now.toISOString(),
       deadline: new Date(now.getTime() + operation.drain.timeoutMs).toISOString(),
-      attempt: 1,
-      cordon: { prior: isOurCordon(node) ? 'Schedulable' : 'Unschedulable' },
+      attempt: order && belongsTo(order, operation.id) ? attemptOf(order) : 1,
+      cordon: { prior: isCordoned(node) && !isOurCordon(node) ? 'Unschedulable' : 'Schedulable' },
     },
   }
 }
@@ -114,12 +73,15 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
 function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
   const { state } = view
   const order = state.spec.order
-  if (order?.id !== orderID(operation, rollout)) return drainNode(view, operation, rollout)
+  if (order?.id !== orderID(operation, rollout.attempt) || order.desired === 'Stage') {
+    return drainNode(view, operation, rollout)
+  }
   const report = state.status?.agent?.order
   if (report?.id !== order.id) return awaitAcceptance(view, operation, rollout)
   switch (report.state) {
-    case 'Accepted':
     case 'Staged':
+      return awaitAcceptance(view, operation, rollout)
+    case 'Accepted':
     case 'Running':
       if (rollout.phase === 'Working' || rollout.phase === 'RequiresAttention') {
         return watchDeadline(view, rollout, orderLate(operation))
@@ -146,9 +108,12 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
 
 function drainNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
   const { node, drain, now } = view
+  if (operation.disruption === 'None') {
+    return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
+  }
   if (!isCordoned(node)) return { action: 'cordon' }
   if (!drain) return { action: 'watchPods' }
-  if (drain.left === 0) return { action: 'setOrder', order: makeOrder(view, operation, rollout) }
+  if (drain.left === 0) return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
   const late = isPast(rollout.deadline, view)
   const pods = drain.blocked.slice(0, 20)
   const code = late ? 'DrainTimedOut' : pods[0]?.reason.code
@@ -188,7 +153,7 @@ function awaitAcceptance(view: NodeView, operation: Operation, rollout: Rollout)
 function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, report: AgentOrder): NodeAction {
   const { node } = view
   const verdict = sickness(node, {
-    target: operation.work.kubernetes?.version,
+    target: view.work.kubernetes?.version,
     report,
     leaseRenewedAt: view.leaseRenewedAt,
   })
@@ -210,7 +175,7 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
 /** Puts a node back whose operation is gone: nothing of it may run any more before the slot is returned. */
 function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
   const { order } = state.spec
-  if (order?.id.startsWith(`${grant.holder}/`) && !hasStopped(order, state)) return withdraw(order)
+  if (order && belongsTo(order, grant.holder) && !hasStopped(order, state)) return withdraw(order)
   const rollout = state.status?.rollout
   const ours = rollout?.operationID === grant.holder
   if (isOurCordon(node) && !(ours && rollout.cordon?.prior === 'Unschedulable')) return { action: 'uncordon' }
@@ -221,31 +186,6 @@ function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
 /** Asks the agent to stop, once; then its word is waited for. */
 function withdraw(order: Order): NodeAction {
   return order.desired === 'Run' ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } } : { action: 'wait' }
-}
-
-function hasStopped(order: Order, state: NodeState): boolean {
-  const report = state.status?.agent?.order
-  return lastWord(order, state) !== undefined || (report?.id === order.id && report.state === 'RequiresAttention')
-}
-
-function makeOrder({ node, epoch }: NodeView, operation: Operation, rollout: Rollout): Order {
-  const role = roleOf(node)
-  return {
-    id: orderID(operation, rollout),
-    update: operation.update,
-    nodeUID: node.metadata.uid,
-    epoch,
-    role,
-    // A control-plane node's own work may take the API away; everybody else waits for a fresh word.
-    offline: role === 'ControlPlane' ? 'Allowed' : 'Refused',
-    desired: 'Run',
-    timeout: operation.nodeTimeout,
-    work: operation.work,
-  }
-}
-
-function orderID(operation: Operation, rollout: Rollout): string {
-  return `${operation.id}/${rollout.attempt}`
 }
 
 function orderLate(operation: Operation): Reason {

@@ -18,7 +18,7 @@ function cluster(hosts: Record<string, Host>) {
   const states = new Map<string, NodeState>()
   const nodes = Object.entries(hosts).map(([name, host]) => {
     const controlPlane = name.startsWith('c')
-    const { kubelet = 'v1.35.4', drivers = ['script', 'kubernetes'], offer = offered } = host
+    const { kubelet = 'v1.35.4', drivers = ['script', 'kubeadm', 'kubelet', 'kubectl'], offer = offered } = host
     const facts: Partial<AgentStatus['facts']> = {
       kubelet,
       versionsOnOffer: offer,
@@ -109,7 +109,7 @@ describe('planning', () => {
       name: 'an agent without the driver',
       hosts: { c1: {}, w1: { drivers: ['script'] }, w2: { drivers: [] } },
       spec: to('v1.36.3'),
-      plan: 'open DriverMissing: the agents on w1, w2 have no driver "kubernetes"',
+      plan: 'open DriverMissing: the agents on w1, w2 have no driver "kubeadm"',
     },
     {
       name: 'a driver nobody needs may be missing',
@@ -171,15 +171,15 @@ describe('planning', () => {
     },
     {
       name: 'no host can install it',
-      hosts: { c1: { offer: ['v1.36.1', 'v1.36.2'] }, w1: { offer: [] } },
+      hosts: { c1: { offer: ['v1.36.1', 'v1.36.2'] }, w1: { offer: ['v1.36.1'] } },
       spec: to('v1.36.3'),
       plan: 'lasting VersionUnknown: c1, w1 cannot install v1.36.3; on offer: v1.36.1, v1.36.2',
     },
     {
-      name: 'nothing on offer',
-      hosts: { c1: { offer: [] } },
+      name: 'an index that knows only other minor versions says nothing of this one',
+      hosts: { c1: { offer: ['v1.35.5'] } },
       spec: to('v1.36.3'),
-      plan: 'lasting VersionUnknown: c1 cannot install v1.36.3; on offer: nothing',
+      plan: { verdict: 'planned', total: 1, path: { current: 'v1.35.4', target: 'v1.36.3' } },
     },
     {
       name: 'a build is a version of its own',

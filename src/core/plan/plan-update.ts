@@ -127,8 +127,8 @@ function planVersion(text: string, view: PlanView, selected: readonly Node[]): P
       if (current === undefined || compareVersions(version, current) < 0) current = version
     }
     const atTarget = versions.every((version) => version === undefined || version === target.text)
-    // A host that says nothing of what it could install proves it when it stages.
-    const offered = facts?.versionsOnOffer ?? []
+    // A host whose index knows nothing of that minor version proves it when it stages, from that minor's own repository.
+    const offered = facts?.versionsOnOffer.filter((version) => isOfMinor(version, target)) ?? []
     if (!atTarget && offered.length > 0 && !offered.includes(target.text)) unoffered.push(name)
   }
   if (unoffered.length > 0) {
@@ -154,6 +154,11 @@ function planVersion(text: string, view: PlanView, selected: readonly Node[]): P
     )
   }
   return { verdict: 'planned', total: selected.length, path: { current: current ?? target.text, target: target.text } }
+}
+
+function isOfMinor(version: string, { major, minor }: { readonly major: number; readonly minor: number }): boolean {
+  const parsed = parseVersion(version)
+  return parsed?.major === major && parsed.minor === minor
 }
 
 function refused(lasting: boolean, code: Reason['code'], message: string): Plan {

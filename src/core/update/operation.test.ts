@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { metadata } from '../../../test/samples/cluster-objects.ts'
 import type { DirectUpdate, DirectUpdateSpec, DirectUpdateStatus } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
-import { operationID, operationOf, updateOfOperation } from './operation.ts'
+import { operationID, operationOf, ownerOfOperation } from './operation.ts'
 import { contentName } from './work-of.ts'
 
 const spec: DirectUpdateSpec = { kubernetes: { version: 'v1.36.3' } }
@@ -33,7 +33,7 @@ const safeEdit: DirectUpdateSpec = {
 describe('the id of an operation', () => {
   it('names the update, its object, its generation and its work', () => {
     expect(first).toMatch(/^to-1-36\/01234567-1-[0-9a-f]{13}$/)
-    expect(updateOfOperation(first)).toBe('to-1-36')
+    expect(ownerOfOperation(first)).toBe('to-1-36')
   })
 
   it.each<[string, DirectUpdate]>([
@@ -71,7 +71,7 @@ describe('the id of an operation', () => {
     ['any edit of a failed one', update({ generation: 2, spec: safeEdit, status: inPhase('Failed') })],
   ])('is new: %s', (_name, other) => {
     expect(operationID(other)).not.toBe(first)
-    expect(updateOfOperation(operationID(other))).toBe(other.metadata.name)
+    expect(ownerOfOperation(operationID(other))).toBe(other.metadata.name)
   })
 
   it('going back to an earlier work after its end is a new operation', () => {
@@ -121,6 +121,8 @@ describe('an operation', () => {
       id: first,
       update: 'to-1-36',
       work: { kubernetes: { version: 'v1.36.3' } },
+      disruption: 'Drain',
+      rollback: 'Image',
       nodeTimeout: '30m',
       drain,
     })

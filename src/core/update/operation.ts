@@ -3,6 +3,7 @@
 
 import { type DirectUpdate, type DirectUpdateSpec, lastingFields } from '../../api/direct-update.ts'
 import type { DrainSettings, MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { OperationKind } from '../../api/node-state.ts'
 import type { Work } from '../../api/work.ts'
 import { parseDuration } from '../duration.ts'
 import { fingerprint } from '../fingerprint.ts'
@@ -12,8 +13,12 @@ export const finalizer = 'slipway.dev/cleanup'
 
 export interface Operation {
   readonly id: string
+  /** Absent = a DirectUpdate. */
+  readonly kind?: Exclude<OperationKind, 'DirectUpdate'>
   readonly update: string
   readonly work: Work
+  /** None: nothing it does disturbs what runs on a node, so nobody is sent away. */
+  readonly disruption: 'Drain' | 'None'
   readonly rollback: NonNullable<DirectUpdateSpec['rollback']>
   readonly nodeTimeout: string
   readonly drain: Drain
@@ -40,7 +45,11 @@ export function operationID({ metadata, spec, status }: DirectUpdate): string {
   return `${metadata.name}/${metadata.uid.slice(0, 8)}-${metadata.generation ?? 1}-${work}`
 }
 
-export function updateOfOperation(id: string): string {
+/**
+ * What an operation is for: the name of a DirectUpdate, or a kind and a name joined by a colon, which no name holds
+ * (`profile:base`, `maintenance:w3`).
+ */
+export function ownerOfOperation(id: string): string {
   return id.slice(0, id.indexOf('/'))
 }
 
@@ -51,6 +60,7 @@ export function operationOf(update: DirectUpdate, policy: MaintenancePolicy | un
     id: operationID(update),
     update: update.metadata.name,
     work: workOf(spec, namespace),
+    disruption: 'Drain',
     rollback: spec.rollback ?? 'Image',
     nodeTimeout: spec.nodeTimeout ?? '30m',
     drain: {

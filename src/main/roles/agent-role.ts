@@ -21,6 +21,6 @@ export async function agentRole(
   const log = pinoLog({ level: 'info', component: 'agent' })
   const api = await connector.connect({ kubeconfig, context, component: 'agent' })
   const inContainer = hostRoot !== '/'
-  const host = new LinuxHost({ disk: new FileDisk(), root: hostRoot, ...(inContainer && { enter: enterHost }) })
+  const host = new LinuxHost({ disk: new FileDisk(), log, root: hostRoot, ...(inContainer && { enter: enterHost }) })
   await runAgent({ api, host, clock, random, log, nodeName, stateDir, version, drivers: [scriptDriver] }, signal)
 }

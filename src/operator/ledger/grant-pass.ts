@@ -3,7 +3,7 @@
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import { resolveCount } from '../../core/count.ts'
 import { type Budget, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
-import { updateOfOperation } from '../../core/update/operation.ts'
+import { ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
@@ -13,7 +13,7 @@ type Slot = Pick<Grant, 'node' | 'nodeUID' | 'holder'>
 
 export interface Outcome {
   readonly nodes: readonly string[]
-  readonly updates: readonly string[]
+  readonly owners: readonly string[]
 }
 
 export class GrantPass {
@@ -39,7 +39,7 @@ export class GrantPass {
     this.#regrants.set(slot.node, slot)
   }
 
-  /** Says what changed: nodes whose slot came or went, updates with news. */
+  /** Says what changed: nodes whose slot came or went, owners of operations with news. */
   async run(operations: readonly RunningOperation[], signal: AbortSignal): Promise<Outcome> {
     const since = this.#ports.clock.now().toISOString()
     const returns = new Map([...this.#returns, ...this.#lost()])
@@ -64,13 +64,13 @@ export class GrantPass {
     for (const [node, slot] of this.#returns) if (returns.get(node) === slot) this.#returns.delete(node)
     for (const { node } of regrants) this.#regrants.delete(node)
     const changed = changedGrants(before, this.#book.grants)
-    const updates = new Set(changed.map(({ holder }) => updateOfOperation(holder)))
+    const owners = new Set(changed.map(({ holder }) => ownerOfOperation(holder)))
     for (const operation of operations) {
       const reason = reasonFor(operation.id, verdicts)
-      if (operation.waitingFor?.message !== reason?.message) updates.add(operation.update.metadata.name)
+      if (operation.waitingFor?.message !== reason?.message) owners.add(operation.owner)
       operation.waitingFor = reason
     }
-    return { nodes: changed.map(({ node }) => node), updates: [...updates] }
+    return { nodes: changed.map(({ node }) => node), owners: [...owners] }
   }
 
   /** Slots of nodes that were deleted, or replaced by another machine of the same name. */

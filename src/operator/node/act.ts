@@ -5,8 +5,8 @@ import { type Node, nodes } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { type NodeState, nodeStates, type Order } from '../../api/node-state.ts'
 import { mergePatch } from '../../core/merge-patch.ts'
-import type { NodeAction } from '../../core/node/decide-node.ts'
 import { cordonAnnotation } from '../../core/node/node-facts.ts'
+import type { NodeAction } from '../../core/node/node-view.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { slimNode } from '../cluster/slim-node.ts'
@@ -60,6 +60,10 @@ export async function setOrder(
 export async function clear(api: KubeApi, cluster: Cluster, state: NodeState, signal: AbortSignal): Promise<void> {
   const emptied = state.spec.order ? await patchState(api, cluster, state, { spec: { order: null } }, signal) : state
   await patchState(api, cluster, emptied, { status: { rollout: null } }, signal, 'status')
+}
+
+export async function dropOrder(api: KubeApi, cluster: Cluster, state: NodeState, signal: AbortSignal): Promise<void> {
+  await patchState(api, cluster, state, { spec: { order: null } }, signal)
 }
 
 /** A NodeState that is not tied to this very machine: of no node, or of one of the same name that is gone. */

@@ -2,7 +2,7 @@
 
 import { type Lease, leases } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
-import type { DrainReport, NodeAction } from '../../core/node/decide-node.ts'
+import type { DrainReport, NodeAction } from '../../core/node/node-view.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'

@@ -1,8 +1,10 @@
 // One node under work: look at everything, let the core decide, do it, look again; until there is something to wait for.
 
-import type { Order, Rollout } from '../../api/node-state.ts'
-import { decideNode, type NodeAction, type NodeView } from '../../core/node/decide-node.ts'
+import type { NodeState, Order, Rollout } from '../../api/node-state.ts'
+import type { Work } from '../../api/work.ts'
+import { decideNode } from '../../core/node/decide-node.ts'
 import { isReady } from '../../core/node/node-facts.ts'
+import type { NodeAction, NodeView } from '../../core/node/node-view.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
@@ -26,6 +28,10 @@ export interface NodeControllerOptions {
   readonly events: EventRecorder
   /** The operation as it stands now; undefined when it is gone. */
   readonly operation: (id: string) => Operation | undefined
+  /** The operation that wants a node without a slot to stage, or for which it has and should keep what it has. */
+  readonly staging: (node: string, state: NodeState) => Operation | undefined
+  /** What the operation asks of this node. */
+  readonly workFor: (operation: Operation, node: string) => Work
   /** Puts what the order names where the agent finds it. */
   readonly prepare: (order: Order, signal: AbortSignal) => Promise<void>
   readonly wake: (node: string) => void
@@ -65,16 +71,22 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     }
     const grant = book.grantOf(name)
     const held = attention.get(name) ?? new Attention(name, options)
-    if (grant) attention.set(name, held)
+    if (grant || state.spec.order?.desired === 'Stage') attention.set(name, held)
     const operation = grant && options.operation(grant.holder)
     const drain = operation && (await held.stepDrain(operation, state, signal))
     const now = ports.clock.now()
     const { leaseRenewedAt } = held
     const { graceUntil } = options
-    const view: NodeView = { node, state, grant, operation, drain, leaseRenewedAt, epoch: book.epoch, now, graceUntil }
+    const staging = grant ? undefined : options.staging(name, state)
+    const wanted = operation ?? staging
+    const work = wanted ? options.workFor(wanted, name) : {}
+    const { epoch } = book
+    const view: NodeView = {
+      ...{ node, state, grant, operation, staging, work, drain, leaseRenewedAt, epoch, now, graceUntil },
+    }
     const decision = decideNode(view)
     if (decision.action === 'wait') {
-      if (!grant) dismiss(name)
+      if (!grant && !view.staging) dismiss(name)
       const untilMs = decision.untilMs === undefined ? undefined : decision.untilMs - now.getTime()
       return afterFirstOf(untilMs, drain?.againMs)
     }
@@ -82,7 +94,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     if (pauseMs > 0) return afterFirstOf(pauseMs, drain?.againMs)
     const done = await perform(decision, view, held, signal)
     if (!done) return again
-    if (!grant || decision.action === 'returnGrant') dismiss(name)
+    if ((!grant && !view.staging) || decision.action === 'returnGrant') dismiss(name)
     return undefined
   }
 
@@ -117,9 +129,12 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         await held.watchLease(signal)
         return false
       case 'setOrder':
-        if (decision.order.desired === 'Run') await options.prepare(decision.order, signal)
+        if (decision.order.desired !== 'Withdraw') await options.prepare(decision.order, signal)
         await act.setOrder(ports.api, cluster, state, decision.order, signal)
         held.stopDrain()
+        return false
+      case 'dropOrder':
+        await act.dropOrder(ports.api, cluster, state, signal)
         return false
       case 'clear':
         await act.clear(ports.api, cluster, state, signal)

@@ -14,6 +14,7 @@ function tableOf(hosts: Record<string, Host>, ownNode?: string) {
   const standings = new Map<string, Standing | undefined>()
   const table = new MemberTable({
     standing: ({ metadata }) => standings.get(metadata.name),
+    staging: () => 'no' as const,
     isOwnNode: (name) => name === ownNode,
   })
   const set = (name: string, host: Host | undefined): boolean => {
@@ -114,7 +115,7 @@ describe('the table', () => {
   })
 
   it('sees another machine of the same name', () => {
-    const table = new MemberTable({ standing: () => 'waiting', isOwnNode: () => false })
+    const table = new MemberTable({ standing: () => 'waiting', staging: () => 'no' as const, isOwnNode: () => false })
     const node = sampleNode('w1')
     table.refresh('w1', node, undefined)
     expect(table.refresh('w1', { ...node, metadata: { ...node.metadata, uid: 'new' } }, undefined)).toBe(true)

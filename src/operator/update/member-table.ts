@@ -5,6 +5,7 @@ import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Request } from '../../core/ledger/grants.ts'
 import { isReady, isUnavailable, type Role, roleOf } from '../../core/node/node-facts.ts'
+import type { StagingState } from '../../core/node/stage-node.ts'
 import type { Counts } from '../../core/update/progress.ts'
 
 export type Standing = 'waiting' | 'working' | 'attention' | 'failed' | 'done' | 'skipped'
@@ -17,11 +18,13 @@ interface Member {
   /** Ready but cordoned by somebody else: working on it takes nothing more away. */
   readonly free: boolean
   readonly standing: Standing
+  readonly staging: StagingState
 }
 
 export interface Judge {
   /** Undefined: not a node of this operation. */
   standing(node: Node, state: NodeState | undefined): Standing | undefined
+  staging(state: NodeState | undefined): StagingState
   /** Whether the operator itself runs there. */
   isOwnNode(name: string): boolean
 }
@@ -51,6 +54,8 @@ export class MemberTable {
     skipped: new Set(),
   }
   readonly #idleNotReady = new Set<string>()
+  /** Waiting for their turn, by how far they are with staging. */
+  readonly #staging: Readonly<Record<Exclude<StagingState, 'no'>, Set<string>>> = { asked: new Set(), ready: new Set() }
 
   constructor(judge: Judge) {
     this.#judge = judge
@@ -106,6 +111,7 @@ export class MemberTable {
       ready,
       free: ready && isUnavailable(node),
       standing,
+      staging: this.#judge.staging(state),
     }
     if (before && same(before, after)) return false
     if (before) this.#tally(before, -1)
@@ -142,6 +148,42 @@ export class MemberTable {
     for (const member of last) yield requestOf(member)
   }
 
+  /** As `candidates`, but only those that have staged. There are few of them at a time. */
+  *staged(): Generator<Request> {
+    this.#sort()
+    const wave: Role = this.inControlPlaneWave ? 'ControlPlane' : 'Worker'
+    const members = [...this.#staging.ready].flatMap((name) => this.#members.get(name) ?? [])
+    const turn = ({ name, free }: Member) =>
+      (free ? 0 : this.#judge.isOwnNode(name) ? 2 : 1) * this.#order.length + (this.#position.get(name) ?? 0)
+    for (const member of members.sort((a, b) => turn(a) - turn(b))) {
+      if (member.role === wave && member.ready) yield requestOf(member)
+    }
+  }
+
+  /** How many stage or have staged. */
+  get staging(): number {
+    return this.#staging.asked.size + this.#staging.ready.size
+  }
+
+  isStaging(name: string): boolean {
+    return this.#staging.asked.has(name) || this.#staging.ready.has(name)
+  }
+
+  stagingNames(limit: number): readonly string[] {
+    return first(this.#staging.asked, limit)
+  }
+
+  /** The next nodes to stage, whatever their wave. */
+  nextToStage(limit: number): readonly string[] {
+    this.#sort()
+    const names: string[] = []
+    for (let index = this.#cursor; index < this.#order.length && names.length < limit; index++) {
+      const member = this.#members.get(this.#order[index] ?? '')
+      if (member?.standing === 'waiting' && member.ready && member.staging === 'no') names.push(member.name)
+    }
+    return names
+  }
+
   /** Waiting nodes that cannot go because they are not Ready, a few of them. */
   notReady(limit: number): readonly string[] {
     return first(this.#unready, limit)
@@ -170,6 +212,7 @@ export class MemberTable {
     this.#list(this.#byStanding[standing], member, by)
     if (member.free && standing === 'waiting') this.#list(this.#free, member, by)
     if (!ready && standing === 'waiting') this.#list(this.#unready, member, by)
+    if (standing === 'waiting' && member.staging !== 'no') this.#list(this.#staging[member.staging], member, by)
   }
 
   #list(names: Set<string>, { name }: Member, by: 1 | -1): void {
@@ -206,5 +249,12 @@ function byTurn(a: Member, b: Member, collator: Intl.Collator): number {
 }
 
 function same(a: Member, b: Member): boolean {
-  return a.uid === b.uid && a.role === b.role && a.ready === b.ready && a.free === b.free && a.standing === b.standing
+  return (
+    a.uid === b.uid &&
+    a.role === b.role &&
+    a.ready === b.ready &&
+    a.free === b.free &&
+    a.standing === b.standing &&
+    a.staging === b.staging
+  )
 }

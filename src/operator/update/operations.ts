@@ -3,8 +3,10 @@
 
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
-import { type Operation, operationID, operationOf, updateOfOperation } from '../../core/update/operation.ts'
+import type { Work } from '../../api/work.ts'
+import { type Operation, operationID, operationOf, ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { OperationSource } from './operation-source.ts'
 import type { RunningOperation } from './running-operation.ts'
 
 interface Known {
@@ -19,15 +21,23 @@ export class Operations {
   readonly #running = new Map<string, RunningOperation>()
   /** Updates whose plan was refused, and that a change in the cluster may make possible. */
   readonly #awaiting = new Set<string>()
+  /** Updates that are being deleted and wait for their nodes. */
+  readonly leaving = new Set<string>()
   readonly #known = new Map<string, Known>()
+  readonly #sources: OperationSource[] = []
 
   constructor(cluster: Cluster, namespace: string) {
     this.#cluster = cluster
     this.#namespace = namespace
   }
 
-  get(update: string): RunningOperation | undefined {
-    return this.#running.get(update)
+  /** From now on its operations are known, too. */
+  addSource(source: OperationSource): void {
+    this.#sources.push(source)
+  }
+
+  get(owner: string): RunningOperation | undefined {
+    return this.#running.get(owner)
   }
 
   /** By age: the oldest asks first. */
@@ -43,9 +53,8 @@ export class Operations {
   }
 
   add(operation: RunningOperation): void {
-    const { name } = operation.update.metadata
-    this.#running.set(name, operation)
-    this.#awaiting.delete(name)
+    this.#running.set(operation.owner, operation)
+    this.#awaiting.delete(operation.owner)
   }
 
   /** It takes no more nodes. `waits`: a change in the cluster may start it again. */
@@ -53,15 +62,36 @@ export class Operations {
     this.#running.delete(update)
     if (waits) this.#awaiting.add(update)
     else this.#awaiting.delete(update)
-    if (!this.#cluster.updates.get(update)) this.#known.delete(update)
+    if (this.#cluster.updates.get(update)) return
+    this.#known.delete(update)
+    this.leaving.delete(update)
+  }
+
+  /** The oldest running operation that wants this node to stage. */
+  stagingOn(node: string): RunningOperation | undefined {
+    return this.running().find((operation) => operation.wantsStaged(node))
+  }
+
+  /** What an operation asks of one node. */
+  workFor(operation: Operation, node: string): Work {
+    const running = this.#running.get(ownerOfOperation(operation.id))
+    return running?.id === operation.id ? running.workFor(node) : operation.work
   }
 
   /** The operation of that id, if it still is what its update wants. */
   operation(id: string): Operation | undefined {
-    const update = this.#cluster.updates.get(updateOfOperation(id))
+    const source = this.#sources.find(({ prefix }) => id.startsWith(prefix))
+    if (source) return source.operation(id)
+    const update = this.#cluster.updates.get(ownerOfOperation(id))
     if (!update || update.metadata.deletionTimestamp !== undefined) return undefined
     const operation = this.of(update)
     return operation.id === id ? operation : undefined
+  }
+
+  /** The same, if it has not come to its end. */
+  unfinished(id: string): Operation | undefined {
+    const phase = this.#cluster.updates.get(ownerOfOperation(id))?.status?.phase
+    return phase === 'Succeeded' || phase === 'Failed' ? undefined : this.operation(id)
   }
 
   of(update: DirectUpdate): Operation {

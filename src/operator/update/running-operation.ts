@@ -1,15 +1,18 @@
 // An operation that may take nodes: what it wants, its members, and what it claims from the ledger.
 
-import type { DirectUpdate } from '../../api/direct-update.ts'
+import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import type { Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
 import type { Claim } from '../../core/ledger/grants.ts'
 import { roleOf } from '../../core/node/node-facts.ts'
+import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
 import { oldestApiServer } from '../../core/plan/plan-update.ts'
-import type { Operation } from '../../core/update/operation.ts'
+import { needsStaging } from '../../core/update/needs-staging.ts'
+import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import type { ProgressView } from '../../core/update/progress.ts'
 import { compareVersions } from '../../core/version.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -21,11 +24,26 @@ export interface Slots {
   heldBy(holder: string): number
 }
 
+/** On what terms an operation takes its nodes, and which they are. */
+export interface Terms {
+  readonly nodeSelector?: DirectUpdateSpec['nodeSelector']
+  readonly strategy?: DirectUpdateSpec['strategy']
+  /** Edits that may be taken over while it runs come with another one. */
+  readonly generation: number | undefined
+  /** Whether there is anything to do on a node that is selected; absent = by the version it runs. */
+  readonly isDone?: (node: Node, state: NodeState | undefined) => boolean
+  /** What is asked of one node, where it differs from node to node. */
+  readonly workFor?: (node: string) => Work
+}
+
+/** At most so many nodes beyond those under work have staged or do so: downloads must not flood the network. */
+const stagingAtMost = 500
+
 export class RunningOperation {
   readonly #cluster: Cluster
   readonly #slots: Slots
   readonly #serverVersion: string
-  #update: DirectUpdate
+  #terms: Terms
   #operation: Operation
   readonly #startedAt: number
   readonly table: MemberTable
@@ -36,7 +54,7 @@ export class RunningOperation {
     readonly cluster: Cluster
     readonly slots: Slots
     readonly serverVersion: string
-    readonly update: DirectUpdate
+    readonly terms: Terms
     readonly operation: Operation
     readonly startedAt: Date
     readonly ownNode: string | undefined
@@ -44,11 +62,12 @@ export class RunningOperation {
     this.#cluster = options.cluster
     this.#slots = options.slots
     this.#serverVersion = options.serverVersion
-    this.#update = options.update
+    this.#terms = options.terms
     this.#operation = options.operation
     this.#startedAt = options.startedAt.getTime()
     this.table = new MemberTable({
       standing: (node, state) => this.#standing(node, state),
+      staging: (state) => this.#stagingOf(state),
       isOwnNode: (name) => name === options.ownNode,
     })
     for (const node of this.#cluster.nodes.values()) this.refresh(node.metadata.name)
@@ -62,8 +81,9 @@ export class RunningOperation {
     return this.#operation
   }
 
-  get update(): DirectUpdate {
-    return this.#update
+  /** What it is for; the name of its DirectUpdate, where it is one's. */
+  get owner(): string {
+    return ownerOfOperation(this.id)
   }
 
   get startedAt(): Date {
@@ -71,9 +91,9 @@ export class RunningOperation {
   }
 
   /** Takes over a safe edit: limits and drain settings may change while it runs. True when there was one. */
-  adopt(update: DirectUpdate, operation: Operation): boolean {
-    const edited = update.metadata.generation !== this.#update.metadata.generation
-    this.#update = update
+  adopt(terms: Terms, operation: Operation): boolean {
+    const edited = terms.generation !== this.#terms.generation
+    this.#terms = terms
     this.#operation = operation
     return edited
   }
@@ -82,14 +102,36 @@ export class RunningOperation {
     return this.table.refresh(name, this.#cluster.nodes.get(name), this.#cluster.states.get(name))
   }
 
+  workFor(node: string): Work {
+    return this.#terms.workFor?.(node) ?? this.#operation.work
+  }
+
+  get #stages(): boolean {
+    return needsStaging(this.#operation.work)
+  }
+
+  get #workersAtOnce(): number {
+    return resolveCount(this.#terms.strategy?.maxUnavailable ?? 1, this.table.workers)
+  }
+
+  /** Nodes that should stage now and have not been asked: always a few ahead of those under work. */
+  toStage(): readonly string[] {
+    if (!this.#stages || this.#stopped()) return []
+    const ahead = Math.min(stagingAtMost, Math.max(2, 2 * this.#workersAtOnce))
+    return this.table.nextToStage(ahead - this.table.staging)
+  }
+
+  /** Whether the node stages for this operation, or should. */
+  wantsStaged(name: string): boolean {
+    if (this.table.standing(name) !== 'waiting') return false
+    return this.table.isStaging(name) || this.toStage().includes(name)
+  }
+
   claim(): Claim {
-    const { strategy } = this.#update.spec
-    const maxUnavailable = this.table.inControlPlaneWave
-      ? 1
-      : resolveCount(strategy?.maxUnavailable ?? 1, this.table.workers)
+    const maxUnavailable = this.table.inControlPlaneWave ? 1 : this.#workersAtOnce
     return {
       holder: this.id,
-      requests: this.table.candidates(),
+      requests: this.#stages ? this.table.staged() : this.table.candidates(),
       held: this.#held(),
       limit: { maxUnavailable, counted: this.table.counted, notReady: this.table.countedNotReady },
     }
@@ -108,8 +150,12 @@ export class RunningOperation {
     if (this.table.counts.waiting === 0) return undefined
     if (this.waitingFor) return this.waitingFor
     // One that could go is held up by nothing before the next pass over the ledger says so.
-    const [candidate] = this.table.candidates()
+    const [candidate] = this.#stages ? this.table.staged() : this.table.candidates()
     if (candidate) return undefined
+    if (this.table.staging > 0) {
+      const names = this.table.stagingNames(3).join(', ')
+      return { code: 'NodesStaging', message: `${names} fetch and check what they need before they are drained` }
+    }
     const [first] = this.table.notReady(1)
     return first === undefined
       ? undefined
@@ -118,7 +164,7 @@ export class RunningOperation {
 
   #stopped(): boolean {
     const { failed, attention } = this.table.counts
-    return failed + attention > (this.#update.spec.strategy?.maxFailures ?? 0) || this.table.controlPlaneBroken
+    return failed + attention > (this.#terms.strategy?.maxFailures ?? 0) || this.table.controlPlaneBroken
   }
 
   #held(): Reason | undefined {
@@ -142,6 +188,10 @@ export class RunningOperation {
     }
   }
 
+  #stagingOf(state: NodeState | undefined): StagingState {
+    return state ? stagingState(state, this.id) : 'no'
+  }
+
   #standing(node: Node, state: NodeState | undefined): Standing | undefined {
     const { name, creationTimestamp, labels } = node.metadata
     const held = this.#slots.holderOf(name) === this.id
@@ -154,22 +204,24 @@ export class RunningOperation {
           return 'failed'
         case 'RequiresAttention':
           return 'attention'
+        case 'Staging':
+          break
         default:
           return 'working'
       }
     }
     if (held) return 'working'
     if (state?.status?.completed?.includes(this.id)) return 'done'
-    if (!selects(this.#update.spec.nodeSelector, labels) || node.metadata.deletionTimestamp !== undefined)
-      return undefined
+    if (!selects(this.#terms.nodeSelector, labels) || node.metadata.deletionTimestamp !== undefined) return undefined
     // Creation instants carry whole seconds.
     if (Date.parse(creationTimestamp) > this.#startedAt) return undefined
-    return this.#isAtTarget(node, state) ? 'skipped' : 'waiting'
+    const isDone = this.#terms.isDone?.(node, state) ?? this.#isAtTarget(node, state)
+    return isDone ? 'skipped' : 'waiting'
   }
 
   #isAtTarget(node: Node, state: NodeState | undefined): boolean {
-    const { kubernetes, script } = this.#operation.work
-    if (!kubernetes || script) return false
+    const { kubernetes, ...more } = this.#operation.work
+    if (!kubernetes || Object.keys(more).length > 0) return false
     const facts = state?.status?.agent?.facts
     const versions = [
       node.status?.nodeInfo?.kubeletVersion,

@@ -5,7 +5,7 @@ import { isKubeError } from '../../api/kube-error.ts'
 import type { Reason } from '../../api/reason.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
-import { finalizer, type Operation, updateOfOperation } from '../../core/update/operation.ts'
+import { finalizer, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import { phaseOf } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
@@ -13,7 +13,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { Operations } from './operations.ts'
-import { RunningOperation } from './running-operation.ts'
+import { RunningOperation, type Terms } from './running-operation.ts'
 import { readScript, type ScriptShelf } from './script-content.ts'
 import { plannedStatus, refusedStatus, runningStatus } from './update-status.ts'
 
@@ -53,7 +53,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const running = operations.get(name)
     if (running?.id === id && isPlanned(update)) {
-      if (running.adopt(update, operation)) options.wakeGrants()
+      if (running.adopt(termsOf(update), operation)) options.wakeGrants()
       return report(running, signal)
     }
     if (isOver(update, id)) {
@@ -89,7 +89,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       cluster,
       slots: book,
       serverVersion: options.serverVersion,
-      update,
+      terms: termsOf(update),
       operation,
       startedAt,
       ownNode: options.ownNode,
@@ -118,7 +118,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
   }
 
   async function report(running: RunningOperation, signal: AbortSignal) {
-    const name = running.update.metadata.name
+    const name = running.owner
     const update = cluster.updates.get(name)
     if (!update) return undefined
     const changedPhase = phaseOf(running.progress()) !== update.status?.phase
@@ -134,7 +134,10 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       signal,
     )
     if (changedPhase) noteEnd(update, next)
-    if (next.phase === 'Succeeded' || next.phase === 'Failed') operations.remove(name, false)
+    if (next.phase === 'Succeeded' || next.phase === 'Failed') {
+      operations.remove(name, false)
+      wakeStaging(name)
+    }
     return undefined
   }
 
@@ -151,7 +154,8 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { name, finalizers = [] } = update.metadata
     operations.remove(name, false)
     if (!finalizers.includes(finalizer)) return undefined
-    if (wakeHeld(name) > 0) return undefined
+    operations.leaving.add(name)
+    if (wakeHeld(name) + wakeStaging(name) > 0) return undefined
     const kept = finalizers.filter((entry) => entry !== finalizer)
     await patch(update, { metadata: { finalizers: kept.length > 0 ? kept : null } }, signal)
     return undefined
@@ -159,9 +163,22 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
 
   /** Nodes with a slot of this update look again at what is to become of them. */
   function wakeHeld(name: string): number {
-    const held = book.grants.filter(({ holder }) => updateOfOperation(holder) === name)
+    const held = book.grants.filter(({ holder }) => ownerOfOperation(holder) === name)
     for (const { node } of held) options.wakeNode(node)
     return held.length
+  }
+
+  /** Nodes that staged for this update, or failed to, and have no slot. */
+  function wakeStaging(name: string): number {
+    let woken = 0
+    for (const { metadata, spec, status } of cluster.states.values()) {
+      const staged = spec.order?.update === name && spec.order.desired === 'Stage'
+      const marked = status?.rollout?.update === name && status.rollout.phase !== 'Done' && !status.rollout.cordon
+      if (!staged && !marked) continue
+      options.wakeNode(metadata.name)
+      woken++
+    }
+    return woken
   }
 
   async function ensureFinalizer(update: DirectUpdate, signal: AbortSignal): Promise<void> {
@@ -219,6 +236,10 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
 function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
   const created = new Date(metadata.creationTimestamp)
   return status?.operationID === undefined || now < created ? created : now
+}
+
+function termsOf({ metadata, spec }: DirectUpdate): Terms {
+  return { nodeSelector: spec.nodeSelector, strategy: spec.strategy, generation: metadata.generation }
 }
 
 function isPlanned({ status }: DirectUpdate): boolean {

@@ -103,8 +103,10 @@ function judgeReturns(before: readonly Grant[], after: readonly Grant[], truth: 
     const state = truth.states.get(grant.node)
     const order = state?.spec.order
     const said = state?.status?.agent?.order
-    const unheard = order?.id.startsWith(`${grant.holder}/`) && said?.id !== order.id
-    const unended = said?.id.startsWith(`${grant.holder}/`) && !spoken.has(said.state)
+    const mayRun = (id: string | undefined) =>
+      id?.startsWith(`${grant.holder}/`) && truth.released.has(`${grant.node} ${id}`)
+    const unheard = mayRun(order?.id) && said?.id !== order?.id
+    const unended = said !== undefined && mayRun(said.id) && !spoken.has(said.state)
     if (unheard || unended)
       report(1, `the slot of ${grant.node} was returned while ${grant.holder} may still run there`)
   }

@@ -32,6 +32,8 @@ export class Truth {
   workers = 0
   /** When a node's rollout entered its present phase. */
   readonly phaseSince = new Map<string, number>()
+  /** Orders that were ever let run, as `node order`; the others only staged, which disturbs nobody. */
+  readonly released = new Set<string>()
   /** The highest epoch any order ever carried: what fences, fences against these. */
   epoch = 0
   /** The slots as last written: a ledger that was deleted does not give them back. */
@@ -47,6 +49,7 @@ export class Truth {
         return
       case 'NodeState': {
         const state = object as NodeState
+        if (state.spec.order?.desired === 'Run') this.released.add(`${name} ${state.spec.order.id}`)
         this.epoch = Math.max(this.epoch, state.spec.order?.epoch ?? 0)
         const phase = this.states.get(name)?.status?.rollout?.phase
         if (type === 'deleted') this.states.delete(name)

@@ -1,0 +1,233 @@
+// What the tools print was taken from the tools themselves: apt 2.6, dnf 4.14, containerd 2.2, etcd 3.6, kubelet 1.36; the image
+// managers' from their own documentation (rpm-ostree status --json, bootc's host schema v1).
+
+import { describe, expect, it } from 'vitest'
+import { MemoryDisk } from '../../../../test/fakes/memory-disk.ts'
+import { RecordingLog } from '../../../../test/fakes/recording-log.ts'
+import { SlipwayError } from '../../../api/slipway-error.ts'
+import type { CommandResult } from '../../../ports/host.ts'
+import { DiskFiles } from '../../../sim/disk-files.ts'
+import { bootedByBootc, bootedByRpmOstree } from './booted-image.ts'
+import { prettyName, readHostFacts } from './host-facts.ts'
+import { chosenRuntime, etcdVersion, kubeletVersion, manifestImageTag, runtimeVersion } from './program-version.ts'
+import { askedByNeedsRestarting, askedByPackages } from './reboot-required.ts'
+import { offeredByApt, offeredByDnf } from './versions-on-offer.ts'
+
+const never = new AbortController().signal
+
+describe('what programs say of themselves', () => {
+  it.each([
+    ['Kubernetes v1.36.3\n', 'v1.36.3'],
+    ['Kubernetes v1.37.0-rc.1\n', 'v1.37.0-rc.1'],
+    ['kubelet: command not found', undefined],
+    ['', undefined],
+  ])('kubelet %j', (output, version) => expect(kubeletVersion(output)).toBe(version))
+
+  it.each([
+    ['containerd github.com/containerd/containerd/v2 v2.2.9 1c4457e00facac03ce1d75f7b6777a7a851e5c41\n', '2.2.9'],
+    ['containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+deb12u1\n', '1.6.20~ds1'],
+    ['containerd containerd.io 1.7.27 05044ec0a9a75232cad458027ca83437aae3f4da\n', '1.7.27'],
+    ['crio version 1.33.0\n   GitCommit:      unknown\n', '1.33.0'],
+    ['Docker version 28.1.1, build 4eba377\n', '28.1.1'],
+    ['Docker version 20.10.24+dfsg1, build 297e128\n', '20.10.24+dfsg1'],
+    ['Version 2.1.5, commit 9a1d2b\n', '2.1.5'],
+    ['nonsense', undefined],
+  ])('runtime %j', (output, version) => expect(runtimeVersion(output)).toBe(version))
+
+  it.each([
+    ['    image: registry.k8s.io/kube-apiserver:v1.36.3\n', 'v1.36.3'],
+    ['    image: "mirror:5000/kube-apiserver:v1.36.3@sha256:abc"\n', 'v1.36.3'],
+    ['  - image: registry.k8s.io/etcd:3.6.4-0\n', '3.6.4-0'],
+    ['    image: mirror:5000/kube-apiserver\n', undefined],
+  ])('manifest %j', (manifest, tag) => expect(manifestImageTag(manifest)).toBe(tag))
+
+  it('etcd', () => expect(etcdVersion('etcd Version: 3.6.4\nGit SHA: 5400cdc\n')).toBe('3.6.4'))
+
+  it.each([
+    ['KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/containerd/containerd.sock"', 'containerd'],
+    ['containerRuntimeEndpoint: "unix:///var/run/crio/crio.sock"\n', 'cri-o'],
+    ['--container-runtime-endpoint=unix:///var/run/cri-dockerd.sock', 'docker'],
+    ['KUBELET_KUBEADM_ARGS=""', undefined],
+  ])('the runtime a kubelet uses: %j', (settings, name) => expect(chosenRuntime(settings)?.name).toBe(name))
+
+  it('the operating system', () => {
+    expect(prettyName('NAME=x\nPRETTY_NAME="A \\"B\\" 12"\n')).toBe('A "B" 12')
+    expect(prettyName('PRETTY_NAME=Plain')).toBe('Plain')
+    expect(prettyName('')).toBe('Linux')
+  })
+})
+
+describe('versions on offer', () => {
+  it('of apt, oldest first, each once', () => {
+    const madison = [
+      '   kubeadm | 1.36.10-1.1 | https://pkgs.k8s.io/core:/stable:/v1.36/deb  Packages',
+      '   kubeadm | 1.36.3-1.1 | https://pkgs.k8s.io/core:/stable:/v1.36/deb  Packages',
+      '   kubeadm | 1.36.3-1.1 | http://mirror.example/deb  Packages',
+      '   kubeadm | 1:1.35.4-2.1 | http://mirror.example/deb  Packages',
+      '   kubeadm | 1.37.0~rc.1-1.1 | http://mirror.example/deb  Packages',
+      '   kubeadm | unheard-of | http://mirror.example/deb  Packages',
+    ].join('\n')
+    expect(offeredByApt(madison)).toEqual(['v1.35.4', 'v1.36.3', 'v1.36.10', 'v1.37.0-rc.1'])
+    expect(offeredByApt('')).toEqual([])
+  })
+
+  it('of dnf', () => {
+    const list = [
+      'Installed Packages',
+      'kubeadm.x86_64                 1.35.4-150500.1.1                 @kubernetes',
+      'Available Packages',
+      'kubeadm.x86_64                 1.36.0-150500.1.1                 kubernetes ',
+      'kubeadm.x86_64                 1.36.3-150500.1.1                 kubernetes ',
+    ].join('\n')
+    expect(offeredByDnf(list)).toEqual(['v1.35.4', 'v1.36.0', 'v1.36.3'])
+  })
+})
+
+describe('why a reboot is asked for', () => {
+  it('by packages', () => {
+    expect(askedByPackages('linux-image-6.1.0-40-amd64\nlibc6\nlibc6\n')).toBe(
+      'wanted by linux-image-6.1.0-40-amd64, libc6',
+    )
+    expect(askedByPackages(undefined)).toBe('the operating system asks for it')
+    expect(askedByPackages('x'.repeat(2000))).toHaveLength(512)
+  })
+
+  it.each([
+    {
+      name: 'yes',
+      exitCode: 1,
+      stdout:
+        'Core libraries or services have been updated since boot-up:\n  * kernel\n  * systemd\n\nReboot is required to fully utilize these updates.\nMore information: https://access.redhat.com/solutions/27943\n',
+      reason: 'wanted by kernel, systemd',
+    },
+    { name: 'no', exitCode: 0, stdout: 'Reboot should not be necessary.\n', reason: undefined },
+    { name: 'no such command', exitCode: 1, stdout: 'No such command: needs-restarting.\n', reason: undefined },
+  ])('by needs-restarting: $name', ({ exitCode, stdout, reason }) => {
+    expect(askedByNeedsRestarting({ exitCode, stdout })).toBe(reason)
+  })
+})
+
+describe('the booted image', () => {
+  it.each([
+    ['ostree-unverified-registry:quay.io/fedora/fedora-coreos:stable', 'quay.io/fedora/fedora-coreos:stable'],
+    ['ostree-unverified-image:docker://r.example/os:1', 'r.example/os:1'],
+    ['ostree-image-signed:docker://r.example/os:1', 'r.example/os:1'],
+    ['ostree-remote-registry:fedora:r.example:5000/os:1', 'r.example:5000/os:1'],
+  ])('of rpm-ostree: %s', (reference, image) => {
+    const status = {
+      deployments: [
+        { booted: false, checksum: 'aa' },
+        {
+          booted: true,
+          checksum: 'bb',
+          version: '42.1',
+          'container-image-reference': reference,
+          'container-image-reference-digest': 'sha256:cc',
+        },
+      ],
+    }
+    expect(bootedByRpmOstree(JSON.stringify(status))).toEqual({ image, digest: 'sha256:cc', version: '42.1' })
+  })
+
+  it('of rpm-ostree without a container', () => {
+    const deployments = [{ booted: true, checksum: 'bb', version: null, origin: 'fedora:x86_64/coreos/stable' }]
+    expect(bootedByRpmOstree(JSON.stringify({ deployments }))).toEqual({
+      image: 'fedora:x86_64/coreos/stable',
+      digest: 'bb',
+    })
+  })
+
+  it('of bootc', () => {
+    const image = { image: { image: 'r.example/os:1', transport: 'registry' }, version: null, imageDigest: 'sha256:dd' }
+    const host = (booted: unknown) => JSON.stringify({ apiVersion: 'org.containers.bootc/v1', status: { booted } })
+    expect(bootedByBootc(host({ image }))).toEqual({ image: 'r.example/os:1', digest: 'sha256:dd' })
+    expect(bootedByBootc(host(null))).toBeUndefined()
+    expect(bootedByBootc(host({ image: null }))).toBeUndefined()
+  })
+})
+
+describe('the facts of a host', () => {
+  const attributes = { mode: 0o644, owner: 'root', group: 'root' }
+
+  async function lookAt(
+    paths: Readonly<Record<string, string>>,
+    answer: (program: string, argv: readonly string[]) => Partial<CommandResult> | Error,
+  ) {
+    const files = new DiskFiles(new MemoryDisk())
+    for (const [path, content] of Object.entries(paths)) await files.write(path, content, attributes)
+    const log = new RecordingLog()
+    const run = ({ argv }: { readonly argv: readonly string[] }): Promise<CommandResult> => {
+      const said = answer(argv[0] ?? '', argv)
+      if (said instanceof Error) return Promise.reject(said)
+      return Promise.resolve({ exitCode: 0, stdout: '', stderr: '', ...said })
+    }
+    return { facts: await readHostFacts({ files, log, run }, never), log }
+  }
+
+  it('of a control plane on Debian', async () => {
+    const { facts, log } = await lookAt(
+      {
+        '/etc/os-release': 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n',
+        '/usr/bin/apt-get': '',
+        '/etc/kubernetes/manifests/kube-apiserver.yaml': 'image: registry.k8s.io/kube-apiserver:v1.36.3\n',
+        '/etc/kubernetes/manifests/etcd.yaml': 'image: registry.k8s.io/etcd:3.6.4-0\n',
+        '/etc/kubernetes/pki/ca.crt': certificate,
+        '/etc/kubernetes/pki/ca.key': 'never read',
+        '/var/run/reboot-required': '*** System restart required ***\n',
+        '/var/run/reboot-required.pkgs': 'libc6\n',
+      },
+      (program) => {
+        if (program === 'kubelet') return { stdout: 'Kubernetes v1.36.3\n' }
+        if (program === 'containerd') return { stdout: 'containerd github.com/containerd/containerd/v2 v2.2.9 1c44\n' }
+        if (program === 'apt-cache') return { stdout: '   kubeadm | 1.36.3-1.1 | http://x  Packages\n' }
+        return { exitCode: 127 }
+      },
+    )
+    expect(facts).toMatchObject({
+      os: 'Debian GNU/Linux 12 (bookworm)',
+      kubelet: 'v1.36.3',
+      apiServer: 'v1.36.3',
+      etcd: '3.6.4-0',
+      packageManager: 'apt',
+      runtime: 'containerd 2.2.9',
+      rebootRequired: 'wanted by libc6',
+      versionsOnOffer: ['v1.36.3'],
+      certificatesExpireAt: '2036-11-12T09:01:36.000Z',
+    })
+    expect(facts.imageManager).toBeUndefined()
+    expect(log.lines).toEqual([])
+  })
+
+  it('of a host booted from an image', async () => {
+    const deployments = [{ booted: true, checksum: 'bb', origin: 'fedora:stable' }]
+    const { facts } = await lookAt(
+      { '/run/ostree-booted': '', '/usr/bin/rpm-ostree': '', '/usr/bin/dnf': '' },
+      (program) => (program === 'rpm-ostree' ? { stdout: JSON.stringify({ deployments }) } : { exitCode: 127 }),
+    )
+    expect(facts).toMatchObject({ imageManager: 'rpm-ostree', osImage: { image: 'fedora:stable', digest: 'bb' } })
+    expect(facts.packageManager).toBeUndefined()
+  })
+
+  it('come without the parts that fail, and the log says why', async () => {
+    const { facts, log } = await lookAt({ '/usr/bin/dnf': '', '/etc/kubernetes/pki/ca.crt': broken }, (program) =>
+      program === 'kubelet' ? new SlipwayError('CommandTimedOut', 'kubelet did not end within 20 s') : { exitCode: 1 },
+    )
+    expect(facts).toMatchObject({ os: 'Linux', packageManager: 'dnf', versionsOnOffer: [] })
+    expect(facts.kubelet).toBeUndefined()
+    expect(facts.certificatesExpireAt).toBeUndefined()
+    expect(log.lines.map(({ fields }) => fields.fact).sort()).toEqual(['certificates', 'kubelet'])
+  })
+})
+
+const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+/** Made with openssl; it ends ten years after it was. */
+const certificate = `-----BEGIN CERTIFICATE-----
+MIIBPjCB8aADAgECAhRu1e71PRT4vWMQsdWhDgbiJi2tmTAFBgMrZXAwFTETMBEG
+A1UEAwwKa3ViZXJuZXRlczAeFw0yNjExMTUwOTAxMzZaFw0zNjExMTIwOTAxMzZa
+MBUxEzARBgNVBAMMCmt1YmVybmV0ZXMwKjAFBgMrZXADIQCifEKLMl6dRLepgyJ/
+tkzOxaXJkunDNT6AD1kjS4uCgKNTMFEwHQYDVR0OBBYEFNBqv8ojvURzRb13ZO2a
+oJt9CxGWMB8GA1UdIwQYMBaAFNBqv8ojvURzRb13ZO2aoJt9CxGWMA8GA1UdEwEB
+/wQFMAMBAf8wBQYDK2VwA0EAgwktuMMu9RTftsRmM04fJ5F5ftGJhKLo6QxagX+l
+9UWIPG4maLe9KsOQg0CRDSQcBS0ExwPwGOHsyIhtrBqNAA==
+-----END CERTIFICATE-----
+`

@@ -1,0 +1,182 @@
+// Jobs of a host with systemd: each a transient unit, started by the host's own pid 1. So it lives outside of the agent's
+// cgroup and survives the agent, its pod and the container runtime.
+
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import type { Command, CommandResult, HeldProcess, Job, ProcessIdentity } from '../../ports/host.ts'
+import type { HostFiles } from '../../ports/host-files.ts'
+import { systemCode } from '../disk/disk-error.ts'
+import { gatePath, heldUnitScript, jobArguments } from './held-job.ts'
+import { cannotStart, cleanEnvironment, type JobKeeper } from './job-keeper.ts'
+import { machinePath } from './machine-path.ts'
+import { parseUnitState, type UnitState } from './unit-state.ts'
+
+export interface UnitJobsOptions {
+  readonly root: string
+  readonly files: HostFiles
+  run(command: Command, signal: AbortSignal): Promise<CommandResult>
+}
+
+/** Behind the file notification, should it fail. */
+const checkMs = 5_000
+const gateWaitMs = 10_000
+const gatePollMs = 5
+/** How long a machine that goes down is given to do so, before a unit that cannot be started counts as that. */
+const shutdownMs = 600_000
+const never = new AbortController().signal
+
+export class UnitJobs implements JobKeeper {
+  readonly #options: UnitJobsOptions
+  /** Held open until the job is released: when the agent dies they close, and what is held ends. */
+  readonly #gates = new Map<string, FileHandle>()
+
+  constructor(options: UnitJobsOptions) {
+    this.#options = options
+  }
+
+  async hold(job: Job, bootId: string, signal: AbortSignal): Promise<HeldProcess> {
+    const unit = `${job.name}.service`
+    // An earlier life may have died before it journalled one of this name: that was never released.
+    await this.#systemctl(['stop', unit], signal)
+    const started = await this.#options.run({ argv: startArguments(unit, job) }, signal)
+    if (started.exitCode !== 0) {
+      await this.#awaitShutdown(signal)
+      throw cannotStart(job, started.stderr.trim())
+    }
+    try {
+      const { mainPid, invocation } = await this.#look(unit, signal)
+      this.#gates.set(unit, await this.#openGate(unit, job, signal))
+      return {
+        identity: { pid: mainPid, startTime: invocation, bootId, unit },
+        release: () => this.#release(unit, job),
+      }
+    } catch (error) {
+      await this.#systemctl(['stop', unit], never)
+      throw error
+    }
+  }
+
+  async isRunning({ unit = '', startTime }: ProcessIdentity): Promise<boolean> {
+    const { isRunning, invocation } = await this.#look(unit, never)
+    return isRunning && invocation === startTime
+  }
+
+  /** The unit is unloaded as soon as it has ended, and its file goes with it. */
+  async ended(process: ProcessIdentity, signal: AbortSignal): Promise<void> {
+    const over = new AbortController()
+    const stop = AbortSignal.any([signal, over.signal])
+    let ring = (): void => undefined
+    const watching = this.#options.files.watch([`/run/systemd/transient/${process.unit}`], () => ring(), stop)
+    try {
+      for (;;) {
+        const rung = new Promise<void>((resolve) => {
+          ring = resolve
+        })
+        // While systemd gives no answer, as when it executes itself anew, nothing is known of an end.
+        if (!(await this.isRunning(process).catch(() => true))) return
+        await Promise.race([rung, delay(checkMs, undefined, { signal: stop })])
+      }
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error
+    } finally {
+      over.abort()
+      await watching.catch(() => undefined)
+    }
+  }
+
+  async end(process: ProcessIdentity, graceMs: number, signal: AbortSignal): Promise<void> {
+    const { unit = '' } = process
+    await this.#gates.get(unit)?.close()
+    this.#gates.delete(unit)
+    if (!(await this.isRunning(process))) return
+    await this.#systemctl(['kill', '--signal=SIGTERM', unit], signal)
+    if (graceMs > 0 && (await this.#endsWithin(process, graceMs, signal))) return
+    await this.#systemctl(['kill', '--signal=SIGKILL', unit], signal)
+    await this.ended(process, signal)
+  }
+
+  async #endsWithin(process: ProcessIdentity, ms: number, signal: AbortSignal): Promise<boolean> {
+    const limit = AbortSignal.timeout(ms)
+    try {
+      await this.ended(process, AbortSignal.any([signal, limit]))
+      return true
+    } catch (error) {
+      if (limit.aborted && !signal.aborted) return false
+      throw error
+    }
+  }
+
+  async #look(unit: string, signal: AbortSignal): Promise<UnitState> {
+    const { exitCode, stdout, stderr } = await this.#systemctl(
+      ['show', unit, '--property=ActiveState', '--property=InvocationID', '--property=MainPID'],
+      signal,
+    )
+    if (exitCode !== 0) {
+      throw new SlipwayError('Internal', `systemd says nothing of ${unit}: ${stderr.trim()}`, {
+        nextStep: 'look on the host whether systemctl works',
+      })
+    }
+    return parseUnitState(stdout)
+  }
+
+  /** Opened for writing as soon as the unit reads from it; refused before. */
+  async #openGate(unit: string, job: Job, signal: AbortSignal): Promise<FileHandle> {
+    const gate = await machinePath(this.#options.root, gatePath(job.resultPath))
+    for (let waitedMs = 0; ; waitedMs += gatePollMs) {
+      signal.throwIfAborted()
+      try {
+        return await open(gate, constants.O_WRONLY | constants.O_NONBLOCK)
+      } catch (error) {
+        const code = systemCode(error)
+        if (code !== 'ENOENT' && code !== 'ENXIO') throw error
+        if (waitedMs >= gateWaitMs) throw cannotStart(job, `${unit} does not come to its gate`, error)
+      }
+      await delay(gatePollMs, undefined, { signal })
+    }
+  }
+
+  async #release(unit: string, job: Job): Promise<void> {
+    const gate = this.#gates.get(unit)
+    if (!gate) throw cannotStart(job, `${unit} is not held any more`)
+    this.#gates.delete(unit)
+    try {
+      await gate.write('go\n')
+    } catch (error) {
+      throw cannotStart(job, `${unit} does not wait any more`, error)
+    } finally {
+      await gate.close()
+    }
+  }
+
+  /** A machine that goes down starts nothing; that is no failure of the job. The agent ends with the machine. */
+  async #awaitShutdown(signal: AbortSignal): Promise<void> {
+    const { stdout } = await this.#systemctl(['is-system-running'], signal)
+    if (stdout.trim() === 'stopping') await delay(shutdownMs, undefined, { signal })
+  }
+
+  #systemctl(args: readonly string[], signal: AbortSignal): Promise<CommandResult> {
+    return this.#options.run({ argv: ['systemctl', ...args] }, signal)
+  }
+}
+
+/**
+ * KillMode mixed: at a shutdown the job itself is not told but has the time to end well, and what a job leaves behind in the
+ * background ends with it. The unit is unloaded when it ends, also when it failed.
+ */
+export function startArguments(unit: string, job: Job): readonly string[] {
+  const { SLIPWAY_ORDER: order = '?', SLIPWAY_STEP: step = '?' } = job.env
+  const environment = Object.entries({ ...cleanEnvironment, ...job.env })
+  return [
+    ...['systemd-run', '--quiet', '--collect', `--unit=${unit}`, `--description=Slipway order ${order}, step ${step}`],
+    ...['--property=KillMode=mixed', '--property=TimeoutStopSec=90', '--property=WorkingDirectory=/'],
+    ...environment.map(([name, value]) => `--setenv=${name}=${value}`),
+    ...['--', '/bin/sh', '-c', heldUnitScript, 'slipway-job', ...jobArguments(job)].map(literal),
+  ]
+}
+
+/** systemd puts variables into what it starts; this is how it is told not to. */
+function literal(argument: string): string {
+  return argument.replaceAll('$', '$$$$')
+}

@@ -1,0 +1,78 @@
+// The control plane by kubeadm: its package, its images, `upgrade apply` on the node that finds the cluster older, `upgrade
+// node` on every other. On image-based hosts the staged image's own kubeadm does it while the old kubelet still runs.
+
+import type { Order } from '../../../api/node-state.ts'
+import type { Reason } from '../../../api/reason.ts'
+import { SlipwayError } from '../../../api/slipway-error.ts'
+import type { Host } from '../../../ports/host.ts'
+import type { Driver, Staging, Step, StepContext } from '../driver.ts'
+import { installStep, packagePicture, stageComponent, switchRepository } from '../kubernetes-packages.ts'
+import { asksFor, bringsPrograms } from '../kubernetes-target.ts'
+import { checkCertificates } from './certificates-step.ts'
+import { lookAtManifests } from './control-plane.ts'
+import { stageControlPlaneImages } from './stage-images.ts'
+import { type KubeadmProgram, upgradeControlPlane, upgradeWorker } from './upgrade-step.ts'
+
+/** The root of the operating-system tree that is booted next; undefined where none is staged. */
+export type StagedTree = (context: StepContext, signal: AbortSignal) => Promise<string | undefined>
+
+export function kubeadmDriver(stagedTree: StagedTree): Driver {
+  const kubeadm = kubeadmProgram(stagedTree)
+  return {
+    name: 'kubeadm',
+    concerns: (order) => asksFor('kubeadm', order),
+    inspect: async ({ host }, signal) => ({
+      ...(await packagePicture(host, ['kubeadm'], signal)),
+      controlPlane: (await lookAtManifests(host)).images,
+    }),
+    stage,
+    steps: (order) => stepsOf(order, kubeadm),
+    undo: {
+      possible: false,
+      because: 'a control plane cannot go back to an older version; restore etcd’s snapshot and the manifests instead',
+    },
+  }
+}
+
+function stepsOf(order: Order, kubeadm: KubeadmProgram): readonly Step[] {
+  return [
+    ...(bringsPrograms(order) ? [] : [switchRepository, installStep('kubeadm')]),
+    ...(order.role === 'ControlPlane'
+      ? [upgradeControlPlane(kubeadm), checkCertificates(kubeadm)]
+      : [upgradeWorker(kubeadm)]),
+  ]
+}
+
+async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | undefined> {
+  const { host, order } = staging
+  if (order.role === 'ControlPlane' && !(await hasKubectl(host, signal))) return kubectlMissing
+  // The new tree is put in place only after the drain: kubeadm's own check then pulls what is missing.
+  if (bringsPrograms(order)) return undefined
+  const reason = await stageComponent('kubeadm', staging, signal)
+  if (reason || order.role !== 'ControlPlane') return reason
+  try {
+    return await stageControlPlaneImages(staging, signal)
+  } catch (error) {
+    if (signal.aborted || !(error instanceof SlipwayError)) throw error
+    throw new SlipwayError('StagingFailed', error.message, { cause: error })
+  }
+}
+
+const kubectlMissing: Reason = {
+  code: 'ToolMissing',
+  message:
+    'kubectl is not on this control-plane host; the cluster’s own record is read with it: install package kubectl',
+}
+
+async function hasKubectl(host: Host, signal: AbortSignal): Promise<boolean> {
+  return (await host.run({ argv: ['kubectl', 'version', '--client'] }, signal)).exitCode === 0
+}
+
+function kubeadmProgram(stagedTree: StagedTree): KubeadmProgram {
+  return async (context, signal) => {
+    if (!bringsPrograms(context.order)) return 'kubeadm'
+    const tree = await stagedTree(context, signal)
+    if (tree !== undefined) return `${tree}/usr/bin/kubeadm`
+    throw new SlipwayError('StepFailed', 'no operating-system image is staged, so its kubeadm cannot be run')
+  }
+}

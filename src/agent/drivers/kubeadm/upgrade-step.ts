@@ -1,0 +1,125 @@
+// `kubeadm upgrade`. kubeadm keeps what it replaces below /etc/kubernetes/tmp and may be run again after any cut; what was begun
+// in an order is run again as the same, because the cluster's record changes before the last of `apply` is done.
+
+import { upgradeBegunSchema } from '../../../api/kubernetes-notes.ts'
+import { SlipwayError } from '../../../api/slipway-error.ts'
+import {
+  canTakeCheckJob,
+  clusterVersion,
+  type UpgradeMode,
+  upgradeMode,
+  upgradeOptions,
+} from '../../../core/kubernetes/kubeadm-upgrade.ts'
+import { sameVersion } from '../../../core/version.ts'
+import type { JobStep, StepContext } from '../driver.ts'
+import { installedKubelet } from '../kubelet/kubelet-look.ts'
+import { targetVersion } from '../kubernetes-target.ts'
+import { lookUntil } from '../look-until.ts'
+import { readClusterConfiguration, readOpenNodes } from './cluster-record.ts'
+import { missingInControlPlane } from './control-plane.ts'
+import { restoreLostManifests } from './lost-manifests.ts'
+
+/** Finds the kubeadm of the target version. */
+export type KubeadmProgram = (context: StepContext, signal: AbortSignal) => Promise<string>
+
+const timeoutMs = 30 * 60_000
+const begunNote = 'kubeadm-upgrade'
+/** The kubelet takes a moment to see new manifests and to report what became of them. */
+const patience = { tries: 40, pauseSeconds: 3 }
+
+/** $1 kubeadm, $2 version, then the options. The plan is for the log: kubeadm's own checks decide. */
+const applyProgram = `
+kubeadm=$1 version=$2
+shift 2
+ignored=
+for option in "$@"; do
+  case $option in --ignore-preflight-errors=*) ignored=$option ;; esac
+done
+"$kubeadm" upgrade plan "$version" \${ignored:+"$ignored"} || echo 'kubeadm could not make a plan; its checks decide'
+exec "$kubeadm" upgrade apply "$version" --yes "$@"
+`
+
+export function upgradeControlPlane(kubeadm: KubeadmProgram): JobStep {
+  return {
+    name: 'upgrade-control-plane',
+    disruptive: false,
+    attempts: 3,
+    timeoutMs,
+    argv: async (context, signal) => {
+      const { order, notes } = context
+      const program = await kubeadm(context, signal)
+      const version = targetVersion(order).text
+      if (await notes.read(begunNote, upgradeBegunSchema)) await restoreLostManifests(context)
+      const mode = (await notes.read(begunNote, upgradeBegunSchema))?.mode ?? (await chooseMode(context, signal))
+      await notes.write(begunNote, { mode })
+      const options = upgradeOptions(order.work.kubernetes?.kubeadm ?? {}, await checksToIgnore(mode, context, signal))
+      if (mode === 'node') return [program, 'upgrade', 'node', ...options]
+      return ['/bin/sh', '-c', applyProgram, 'kubeadm-apply', program, version, ...options]
+    },
+    holds: async (context, signal) => {
+      const { host, nodeName, order, notes } = context
+      if (await notes.read(begunNote, upgradeBegunSchema)) return false
+      const version = targetVersion(order).text
+      if (await looked(() => missingInControlPlane(host, nodeName, version, signal), signal)) return false
+      return (await chooseMode(context, signal)) === 'node'
+    },
+    missing: ({ host, nodeName, order }, signal) => {
+      const version = targetVersion(order).text
+      return lookUntil(
+        host,
+        () => looked(() => missingInControlPlane(host, nodeName, version, signal), signal),
+        patience,
+        signal,
+      )
+    },
+  }
+}
+
+/**
+ * A worker's part: its kubelet's configuration. Nothing on the host tells whether that was done, but the kubelet is made new
+ * only after it.
+ */
+export function upgradeWorker(kubeadm: KubeadmProgram): JobStep {
+  return {
+    name: 'upgrade-node',
+    disruptive: false,
+    attempts: 5,
+    timeoutMs,
+    argv: async (context, signal) => [
+      await kubeadm(context, signal),
+      'upgrade',
+      'node',
+      ...upgradeOptions(context.order.work.kubernetes?.kubeadm ?? {}),
+    ],
+    holds: async ({ host, order }, signal) =>
+      sameVersion((await installedKubelet(host, signal)) ?? '', targetVersion(order).text),
+  }
+}
+
+/** Asked anew before the first start: another node may have done the cluster's part meanwhile. */
+async function chooseMode({ host, order }: StepContext, signal: AbortSignal): Promise<UpgradeMode> {
+  const recorded = clusterVersion(await readClusterConfiguration(host, signal))
+  if (recorded !== undefined) return upgradeMode(recorded, targetVersion(order).text)
+  throw new SlipwayError('StepFailed', 'ConfigMap kube-system/kubeadm-config names no kubernetesVersion', {
+    nextStep: 'was this cluster made by kubeadm? See: kubectl -n kube-system get configmap kubeadm-config -o yaml',
+  })
+}
+
+async function checksToIgnore(
+  mode: UpgradeMode,
+  { host, warn }: StepContext,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (mode === 'node' || canTakeCheckJob(await readOpenNodes(host, signal))) return []
+  await warn('kubeadm’s check CreateJob was ignored: no other node is schedulable, so its test pod could run nowhere')
+  return ['CreateJob']
+}
+
+async function looked(look: () => Promise<string | undefined>, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return await look()
+  } catch (error) {
+    if (signal.aborted) throw error
+    return `its effect could not be looked at: ${error instanceof Error ? error.message : String(error)}`
+  }
+}

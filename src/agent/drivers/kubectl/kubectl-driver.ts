@@ -1,0 +1,22 @@
+// kubectl is a package and nothing else. A host that has no such package does without it, or has it from elsewhere: nothing is
+// staged then, and the step holds.
+
+import type { Driver } from '../driver.ts'
+import { installStep, isInstalled, packagePicture, stageComponent, stagedNote } from '../kubernetes-packages.ts'
+import { asksFor, bringsPrograms } from '../kubernetes-target.ts'
+import { undoPackageSteps } from '../undo-packages.ts'
+
+export const kubectlDriver: Driver = {
+  name: 'kubectl',
+  concerns: (order) => asksFor('kubectl', order),
+  inspect: ({ host }, signal) => packagePicture(host, ['kubectl'], signal),
+  stage: async (staging, signal) => {
+    if (bringsPrograms(staging.order) || !(await isInstalled(staging.host, 'kubectl', signal))) return undefined
+    return await stageComponent('kubectl', staging, signal)
+  },
+  steps: (order) => (bringsPrograms(order) ? [] : [installStep('kubectl')]),
+  undo: {
+    possible: true,
+    steps: (order) => (bringsPrograms(order) ? [] : undoPackageSteps('kubectl', stagedNote('kubectl'))),
+  },
+}

@@ -1,0 +1,89 @@
+// The packages of one Kubernetes component: staged from the target minor's own repository while the host's still names the
+// old one, so that nothing of the host is touched before the node is drained.
+
+import { repositorySwitchesSchema } from '../../api/kubernetes-notes.ts'
+import type { Reason } from '../../api/reason.ts'
+import { type StagedPackage, stagedPackagesSchema } from '../../api/staged-packages.ts'
+import type { Host } from '../../ports/host.ts'
+import { packageManagerOf } from '../packages/find-package-manager.ts'
+import type { RepositorySwitch } from '../packages/package-manager.ts'
+import { sourcesOf } from '../packages/package-sources.ts'
+import { packageStep } from '../packages/package-step.ts'
+import type { ActStep, JobStep, Notes, Picture, Staging } from './driver.ts'
+import { targetVersion } from './kubernetes-target.ts'
+
+type PackagedComponent = 'kubeadm' | 'kubelet' | 'kubectl'
+
+export const stagedNote = (name: string) => `${name}-packages`
+export const switchesNote = 'kubernetes-repositories'
+
+export async function stageComponent(
+  name: PackagedComponent,
+  staging: Staging,
+  signal: AbortSignal,
+): Promise<Reason | undefined> {
+  const { host, order, stagingFolder, notes } = staging
+  const manager = await packageManagerOf(host, signal)
+  if (!manager) return noPackageManager(name)
+  const version = targetVersion(order)
+  const switches = order.work.bundle ? [] : await manager.kubernetesRepositories(version, signal)
+  if (!(await notes.read(switchesNote, repositorySwitchesSchema))) await notes.write(switchesNote, { switches })
+  const files = switches.map(({ path, after }) => ({ path, content: after }))
+  const sources = sourcesOf(staging, manager, files)
+  const wanted = [{ name, version: version.text.slice(1) }]
+  const result = await manager.stage({ folder: `${stagingFolder}/${name}`, sources, wanted }, signal)
+  if (!result.ok) return result.reason
+  await notes.write(stagedNote(name), result.staged)
+  return undefined
+}
+
+export function noPackageManager(name: string): Reason {
+  return {
+    code: 'PackageManagerMissing',
+    message: `${name} cannot be installed: this host has neither apt nor dnf; image-based hosts name os.image`,
+  }
+}
+
+export function installStep(name: PackagedComponent): JobStep {
+  return packageStep({ name: `install-${name}`, note: stagedNote(name), disruptive: false })
+}
+
+/** The component's own package as it was staged; undefined before. */
+export async function stagedComponent(name: PackagedComponent, notes: Notes): Promise<StagedPackage | undefined> {
+  const staged = await notes.read(stagedNote(name), stagedPackagesSchema)
+  return staged?.packages.find((one) => one.name === name)
+}
+
+export async function isInstalled(host: Host, name: string, signal: AbortSignal): Promise<boolean> {
+  return (await (await packageManagerOf(host, signal))?.installed([name], signal))?.has(name) ?? false
+}
+
+/** Versions and holds, for a driver's picture of the host. */
+export async function packagePicture(host: Host, names: readonly string[], signal: AbortSignal): Promise<Picture> {
+  const manager = await packageManagerOf(host, signal)
+  const installed = manager ? [...(await manager.installed(names, signal)).values()] : []
+  return { packages: installed.map(({ name, version, held, whole }) => ({ name, version, held, whole })) }
+}
+
+/** The host's own repository files follow the minor version that is installed from now on. */
+export const switchRepository: ActStep = {
+  name: 'switch-repository',
+  disruptive: false,
+  attempts: 3,
+  brief: true,
+  holds: async ({ host, notes }) => {
+    for (const { path, after } of await switchesOf(notes)) if ((await host.files.read(path)) !== after) return false
+    return true
+  },
+  act: async ({ host, notes }) => {
+    for (const { path, after } of await switchesOf(notes)) {
+      const found = await host.files.look(path)
+      const { mode, owner, group } = found.kind === 'file' ? found : { mode: 0o644, owner: 'root', group: 'root' }
+      await host.files.write(path, after, { mode, owner, group })
+    }
+  },
+}
+
+async function switchesOf(notes: Notes): Promise<readonly RepositorySwitch[]> {
+  return (await notes.read(switchesNote, repositorySwitchesSchema))?.switches ?? []
+}

@@ -1,0 +1,47 @@
+// Back to the versions of before. They are fetched only when they are needed, from the repositories as they were: while they are
+// installed no package manager hands out their files.
+
+import { repositorySwitchesSchema } from '../../api/kubernetes-notes.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import { stagedPackagesSchema } from '../../api/staged-packages.ts'
+import { packageManagerOf } from '../packages/find-package-manager.ts'
+import { sourcesOf } from '../packages/package-sources.ts'
+import { packageStep } from '../packages/package-step.ts'
+import type { ActStep, Step, StepContext } from './driver.ts'
+import { switchesNote } from './kubernetes-packages.ts'
+
+/** `note` names what was staged for the work; `component` names the steps. */
+export function undoPackageSteps(component: string, note: string): readonly Step[] {
+  const undoNote = `${note}-before`
+  const fetch: ActStep = {
+    name: `fetch-old-${component}`,
+    disruptive: false,
+    attempts: 5,
+    timeoutMs: 30 * 60_000,
+    holds: async ({ notes }) => (await notes.read(undoNote, stagedPackagesSchema)) !== undefined,
+    act: (context, signal) => fetchBefore(context, component, note, undoNote, signal),
+  }
+  return [fetch, packageStep({ name: `install-old-${component}`, note: undoNote, disruptive: false })]
+}
+
+async function fetchBefore(
+  context: StepContext,
+  component: string,
+  note: string,
+  undoNote: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { host, notes, stagingFolder } = context
+  const changed = (await notes.read(note, stagedPackagesSchema))?.packages ?? []
+  const wanted = changed.flatMap(({ name, previous, version, held }) =>
+    previous === undefined || previous === version ? [] : [{ name, version: previous, hold: held }],
+  )
+  const manager = await packageManagerOf(host, signal)
+  if (!manager || wanted.length === 0) return
+  const switches = (await notes.read(switchesNote, repositorySwitchesSchema))?.switches ?? []
+  const files = switches.map(({ path, before }) => ({ path, content: before }))
+  const folder = `${stagingFolder}/${component}-before`
+  const result = await manager.stage({ folder, sources: sourcesOf(context, manager, files), wanted }, signal)
+  if (!result.ok) throw new SlipwayError(result.reason.code, result.reason.message)
+  await notes.write(undoNote, result.staged)
+}

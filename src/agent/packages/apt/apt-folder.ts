@@ -1,0 +1,133 @@
+// A configuration of apt of our own: its sources, lists, archives and pins lie in the staging folder, and the host's own stay
+// untouched. Proxies, credentials and keys of the host are used as they are.
+
+import type { Host } from '../../../ports/host.ts'
+import { sha256 } from '../../journal/sealed-file.ts'
+import type { PackageSources, RepositoryFile } from '../package-manager.ts'
+
+export interface AptFolder {
+  readonly path: string
+  /** For asking the sources and downloading. */
+  readonly onlineConfig: string
+  /** For the installation: no sources at all. */
+  readonly offlineConfig: string
+  readonly archives: string
+  readonly plan: string
+}
+
+const sourceParts = '/etc/apt/sources.list.d'
+const preferenceParts = '/etc/apt/preferences.d'
+/** The caches stay in memory. The folder is closed to others, so apt's own user could not download into it. */
+const baseConfig = `Dir::Etc::sourcelist "/dev/null";
+Dir::Cache::pkgcache "";
+Dir::Cache::srcpkgcache "";
+APT::Sandbox::User "root";
+APT::Get::Assume-Yes "true";
+APT::Get::AutomaticRemove "false";
+APT::Install-Recommends "false";
+APT::Get::Allow-Downgrades "true";
+APT::Get::Allow-Change-Held-Packages "true";
+`
+const ownFile = { mode: 0o644, owner: 'root', group: 'root' }
+
+export function aptFolder(path: string): AptFolder {
+  return {
+    path,
+    onlineConfig: `${path}/online.conf`,
+    offlineConfig: `${path}/offline.conf`,
+    archives: `${path}/archives`,
+    plan: `${path}/plan`,
+  }
+}
+
+/** Makes the folder anew but for what was downloaded. `pins` come after the host's own, so a person's pin wins. */
+export async function prepareAptFolder(
+  host: Host,
+  path: string,
+  sources: PackageSources,
+  pins: string,
+  signal: AbortSignal,
+): Promise<AptFolder> {
+  const folder = aptFolder(path)
+  const files = await privateSources(host, path, sources)
+  // Several requests of one order with the same sources read the same lists.
+  const lists = `${path.slice(0, path.lastIndexOf('/'))}/lists-${sha256(JSON.stringify(files).replaceAll(path, '')).slice(0, 16)}`
+  const made = ['sources', 'keys', 'preferences', 'plan'].map((name) => `${path}/${name}`)
+  await host.run({ argv: ['rm', '-rf', '--', ...made] }, signal)
+  const kept = [`${lists}/partial`, `${folder.archives}/partial`, `${path}/none/partial`]
+  await host.run({ argv: ['mkdir', '-p', '--', ...made, ...kept] }, signal)
+  for (const file of files) await host.files.write(file.path, file.content, ownFile)
+  for (const name of await host.files.names(preferenceParts)) {
+    const content = await host.files.read(`${preferenceParts}/${name}`)
+    if (content !== undefined) await host.files.write(`${path}/preferences/${name}`, content, ownFile)
+  }
+  await host.files.write(`${path}/preferences/zz-slipway.pref`, pins, ownFile)
+  await host.files.write(folder.onlineConfig, onlineConfig(folder, lists), ownFile)
+  await host.files.write(folder.offlineConfig, offlineConfig(folder), ownFile)
+  return folder
+}
+
+/** The files of repositories and keys as they stand under the folder. */
+async function privateSources(host: Host, path: string, sources: PackageSources): Promise<readonly RepositoryFile[]> {
+  if (sources.from === 'Folder') {
+    // Copied into the archives, so that the installation needs nothing but this folder. The bundle's own SHA-256 vouches for it.
+    return [{ path: `${path}/sources/bundle.list`, content: `deb [trusted=yes] copy:${sources.folder} ./\n` }]
+  }
+  const files = new Map<string, string>()
+  const main = await host.files.read('/etc/apt/sources.list')
+  if (main !== undefined) files.set('/etc/apt/sources.list', main)
+  for (const name of await host.files.names(sourceParts)) {
+    if (!/^[\w.-]+\.(list|sources)$/.test(name)) continue
+    const content = await host.files.read(`${sourceParts}/${name}`)
+    if (content !== undefined) files.set(`${sourceParts}/${name}`, content)
+  }
+  for (const gone of sources.without ?? []) files.delete(gone)
+  for (const file of sources.with ?? []) files.set(file.path, file.content)
+  const moved = new Map([...files.keys()].map((from) => [from, movedPath(path, from)]))
+  const keys = [...moved].filter(([from]) => !isSourceFile(from))
+  return [...files].map(([from, content]) => ({
+    path: moved.get(from) ?? from,
+    content: isSourceFile(from) ? keys.reduce((text, [key, place]) => text.replaceAll(key, place), content) : content,
+  }))
+}
+
+function isSourceFile(path: string): boolean {
+  return /\.(list|sources)$/.test(path)
+}
+
+function movedPath(folder: string, path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  return `${folder}/${isSourceFile(path) ? 'sources' : 'keys'}/${name}`
+}
+
+function onlineConfig({ path, archives }: AptFolder, lists: string): string {
+  return `${baseConfig}
+Dir::Etc::sourceparts "${path}/sources/";
+Dir::Etc::preferencesparts "${path}/preferences/";
+Dir::State::lists "${lists}/";
+Dir::Cache::archives "${archives}/";
+Acquire::ForceHash "SHA256";
+Acquire::Languages "none";
+Acquire::Retries "2";
+Acquire::http::Timeout "30";
+Acquire::https::Timeout "30";
+APT::Update::Error-Mode "any";
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+`
+}
+
+/** Pins are left out: what is installed was decided, and an exact file is named. */
+function offlineConfig({ path }: AptFolder): string {
+  return `${baseConfig}
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+Dir::State::lists "${path}/none/";
+Dir::Cache::archives "${path}/none/";
+DPkg::Lock::Timeout "600";
+DPkg::Options:: "--force-confdef";
+DPkg::Options:: "--force-confold";
+`
+}

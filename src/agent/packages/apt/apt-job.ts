@@ -1,0 +1,88 @@
+// The one job that carries an apt transaction out, and the plan it follows: small lists in the staging folder, so that a
+// transaction of a thousand packages needs no long command line.
+
+import type { StagedPackages } from '../../../api/staged-packages.ts'
+import type { Host } from '../../../ports/host.ts'
+import { aptFolder } from './apt-folder.ts'
+
+/**
+ * $1 the staging folder, $2 seconds to wait for the lock.
+ *
+ * - `dpkg --configure -a` finishes what was unpacked, and tells by failing that another has the lock.
+ * - A package that was cut off while its files were unpacked is not repaired by it, nor by apt if the version is the same:
+ *   dpkg unpacks its file again.
+ * - dpkg forgets a hold when it installs: holds are set again however this ends.
+ */
+const aptJobScript = `
+folder=$1 patience=$2 waited=0
+cd "$folder/plan" || exit 1
+
+configure() {
+  until said=$(dpkg --force-confdef --force-confold --configure -a 2>&1); do
+    case $said in *'locked by another process'*) ;; *) break ;; esac
+    pid=\${said##*pid }
+    pid=\${pid%%[!0-9]*}
+    echo "waiting: the package manager is in use by process $pid ($(cat "/proc/\${pid:-none}/comm" 2>/dev/null))"
+    [ "$waited" -lt "$patience" ] || exit 75
+    sleep 3
+    waited=$((waited + 3))
+  done
+  [ -z "$said" ] || printf '%s\\n' "$said"
+}
+
+marks() {
+  xargs -r apt-mark -c "$folder/offline.conf" unhold <unheld
+  xargs -r apt-mark -c "$folder/offline.conf" hold <held
+}
+
+configure
+[ ! -s files.sha256 ] || sha256sum --quiet --check files.sha256 || exit 1
+trap marks EXIT
+
+set --
+while read -r name file; do
+  case $(dpkg-query --show --showformat '\${db:Status-Status} \${db:Status-Eflag}' "$name" 2>/dev/null) in
+    'installed ok' | 'config-files ok' | 'not-installed ok' | '') ;;
+    *) set -- "$@" "$file" ;;
+  esac
+done <packages
+[ "$#" = 0 ] || dpkg --force-confdef --force-confold --force-downgrade --unpack "$@"
+
+set --
+while read -r name file; do set -- "$@" "$file"; done <packages
+while read -r name; do set -- "$@" "$name-"; done <removals
+[ -s removals ] || set -- --no-remove "$@"
+apt-get -c "$folder/offline.conf" install "$@" </dev/null
+code=$?
+configure
+[ "$code" = 0 ] || exit "$code"
+xargs -r apt-mark -c "$folder/offline.conf" auto <automatic
+xargs -r dpkg --purge <purges
+`
+
+const patienceSeconds = 900
+const planFile = { mode: 0o600, owner: 'root', group: 'root' }
+
+export function aptJobArgv({ folder }: StagedPackages): readonly string[] {
+  return ['/bin/sh', '-c', aptJobScript, 'slipway-packages', folder, String(patienceSeconds)]
+}
+
+/** Written before the staging counts as done, and synced with the files it names. */
+export async function writeAptPlan(host: Host, staged: StagedPackages, signal: AbortSignal): Promise<void> {
+  const { plan } = aptFolder(staged.folder)
+  const files = staged.packages.flatMap(({ name, file, sha256 }) => (file && sha256 ? [{ name, file, sha256 }] : []))
+  const named = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
+  const lists: Readonly<Record<string, readonly string[]>> = {
+    packages: files.map(({ name, file }) => `${name} ${file}`),
+    'files.sha256': files.map(({ file, sha256 }) => `${sha256}  ${file}`),
+    removals: named(staged.removals),
+    purges: named(staged.removals.filter(({ purge }) => purge)),
+    held: named(staged.packages.filter(({ held }) => held)),
+    unheld: named(staged.packages.filter(({ held }) => !held)),
+    automatic: named(staged.packages.filter(({ automatic, file }) => automatic && file !== undefined)),
+  }
+  for (const [name, lines] of Object.entries(lists)) {
+    await host.files.write(`${plan}/${name}`, lines.map((line) => `${line}\n`).join(''), planFile)
+  }
+  await host.run({ argv: ['sync', '-f', staged.folder], timeoutMs: 300_000 }, signal)
+}

@@ -1,0 +1,52 @@
+import type { Host } from '../../../ports/host.ts'
+import { switchedToMinor } from '../kubernetes-repository.ts'
+import type { PackageManager, RepositorySwitch } from '../package-manager.ts'
+import { aptRepositoryFiles } from '../repository-files.ts'
+import { whatDiffers } from '../what-differs.ts'
+import { aptJobArgv } from './apt-job.ts'
+import { stageApt, stageAptUpgrade } from './apt-stage.ts'
+import { readDpkgStatus } from './dpkg-status.ts'
+
+export function aptPackageManager(host: Host): PackageManager {
+  return {
+    kind: 'apt',
+    installed: async (names, signal) => {
+      const status = await readDpkgStatus(host, signal)
+      return new Map([...status].filter(([name]) => names.includes(name)))
+    },
+    stage: (request, signal) => stageApt(host, request, signal),
+    stageUpgrade: (request, signal) => stageAptUpgrade(host, request, signal),
+    jobArgv: aptJobArgv,
+    missing: async (staged, signal) => {
+      const differs = whatDiffers(staged, await readDpkgStatus(host, signal))
+      if (differs !== undefined) return differs
+      const { stdout } = await host.run({ argv: ['dpkg', '--audit'], env: { LC_ALL: 'C' } }, signal)
+      return stdout.trim() === '' ? undefined : `dpkg --audit says: ${stdout.trim().slice(0, 1000)}`
+    },
+    kubernetesRepositories: (minor) => kubernetesSources(host, minor),
+    repositoryFiles: aptRepositoryFiles,
+    rebootRequired: async () => {
+      if ((await host.files.look('/run/reboot-required')).kind === 'none') return undefined
+      const packages = (await host.files.read('/run/reboot-required.pkgs'))?.trim().split('\n') ?? []
+      return packages.length === 0
+        ? '/run/reboot-required is there'
+        : `asked for by ${[...new Set(packages)].join(', ')}`
+    },
+  }
+}
+
+async function kubernetesSources(
+  host: Host,
+  minor: { readonly major: number; readonly minor: number },
+): Promise<readonly RepositorySwitch[]> {
+  const folder = '/etc/apt/sources.list.d'
+  const parts = (await host.files.names(folder)).filter((name) => /^[\w.-]+\.(list|sources)$/.test(name))
+  const paths = ['/etc/apt/sources.list', ...parts.map((name) => `${folder}/${name}`)]
+  const switches: RepositorySwitch[] = []
+  for (const path of paths) {
+    const before = await host.files.read(path)
+    const after = before === undefined ? undefined : switchedToMinor(path, before, minor)
+    if (before !== undefined && after !== undefined) switches.push({ path, before, after })
+  }
+  return switches
+}

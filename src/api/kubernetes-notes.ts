@@ -1,0 +1,14 @@
+// What the drivers of Kubernetes work remember of one order on the host's disk.
+
+import { z } from 'zod'
+
+/** The package repositories' files before and after they name the target's minor version. */
+export const repositorySwitchesSchema = z.strictObject({
+  switches: z.array(z.strictObject({ path: z.string(), before: z.string(), after: z.string() })).max(32),
+})
+
+/** Written before the first start of `kubeadm upgrade`: cut off anywhere, the same is run again to its end. */
+export const upgradeBegunSchema = z.strictObject({ mode: z.enum(['apply', 'node']) })
+
+/** A file as it was before a step changed it. */
+export const fileBeforeSchema = z.strictObject({ content: z.string() })

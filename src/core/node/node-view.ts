@@ -1,0 +1,59 @@
+// What is looked at to decide what to do next with a node, and what can be done.
+
+import type { Node } from '../../api/kube.ts'
+import type { Grant } from '../../api/maintenance-policy.ts'
+import type { NodeState, Order, Rollout } from '../../api/node-state.ts'
+import type { Reason } from '../../api/reason.ts'
+import type { Work } from '../../api/work.ts'
+import type { Operation } from '../update/operation.ts'
+
+export interface DrainReport {
+  readonly total: number
+  /** Pods that must still go. */
+  readonly left: number
+  /** Those of them that cannot be asked to go now, and why. */
+  readonly blocked: readonly { readonly pod: string; readonly reason: Reason }[]
+}
+
+export interface NodeView {
+  readonly node: Node
+  readonly state: NodeState
+  readonly grant: Grant | undefined
+  /** The operation the grant is for, as it stands now; undefined when it is deleted or was replaced by an edit. */
+  readonly operation: Operation | undefined
+  /** Without a slot: the operation that wants this node to stage, or whose staging here is still wanted. */
+  readonly staging: Operation | undefined
+  /** What the operation asks of this very node. */
+  readonly work: Work
+  /** Undefined while the node's pods are not known. */
+  readonly drain: DrainReport | undefined
+  /** When the node's kubelet last renewed its Lease; undefined while not looked at. */
+  readonly leaseRenewedAt: string | undefined
+  readonly epoch: number
+  readonly now: Date
+  /** Nothing is judged late before this: after a change of leader everybody gets a fair time to report. */
+  readonly graceUntil: Date
+}
+
+export type NodeAction =
+  | { readonly action: 'cordon' }
+  | { readonly action: 'uncordon' }
+  /** `unhurried`: a state that usually passes at once, worth a write only when it lasts. */
+  | {
+      readonly action: 'setRollout'
+      readonly rollout: Rollout
+      readonly unhurried?: true
+      /** What the node is done for so far: a new rollout must not make an update that still runs take it again. */
+      readonly completed?: readonly string[]
+    }
+  | { readonly action: 'watchPods' }
+  | { readonly action: 'watchLease' }
+  | { readonly action: 'setOrder'; readonly order: Order }
+  /** Takes our marks off the NodeState: the operation is gone and nothing of it runs. */
+  | { readonly action: 'clear' }
+  /** Takes an order out that was only to be staged. */
+  | { readonly action: 'dropOrder' }
+  | { readonly action: 'returnGrant' }
+  /** A node under work without a slot: the ledger was lost; book it before anything else. */
+  | { readonly action: 'regrant' }
+  | { readonly action: 'wait'; readonly untilMs?: number }

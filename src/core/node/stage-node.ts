@@ -1,0 +1,76 @@
+// Staging: what the work needs is fetched and checked while the node still works. It needs no slot and takes nothing away, so
+// an order that is only to be staged can be replaced or dropped at any time: no step of it runs before it says Run.
+
+import type { NodeState, Order, Rollout } from '../../api/node-state.ts'
+import type { Reason } from '../../api/reason.ts'
+import type { Operation } from '../update/operation.ts'
+import type { NodeAction, NodeView } from './node-view.ts'
+import { attemptOf, belongsTo, completedBefore, lastWord, makeOrder } from './order.ts'
+
+export type StagingState = 'no' | 'asked' | 'ready'
+
+/** How far the node is with staging for this operation. */
+export function stagingState({ spec, status }: NodeState, operationID: string): StagingState {
+  const { order } = spec
+  if (!order || !belongsTo(order, operationID) || order.desired !== 'Stage') return 'no'
+  const report = status?.agent?.order
+  return report?.id === order.id && report.state === 'Staged' ? 'ready' : 'asked'
+}
+
+/** A node without a slot that is to stage for this operation, or does already. */
+export function stageNode(view: NodeView, operation: Operation): NodeAction {
+  const { state } = view
+  const { order } = state.spec
+  const rollout = state.status?.rollout
+  if (rollout?.operationID === operation.id && rollout.phase !== 'Staging') return { action: 'wait' }
+  if (!order || !belongsTo(order, operation.id)) {
+    const busy = order !== undefined && order.desired !== 'Stage' && !lastWord(order, state)
+    return busy ? { action: 'wait' } : { action: 'setOrder', order: stagingOrder(view, operation, 1) }
+  }
+  const report = state.status?.agent?.order
+  switch (report?.id === order.id ? report.state : 'Accepted') {
+    case 'Accepted':
+      return tell(view, operation, order, 'Staging', report?.id === order.id ? report.reason : undefined)
+    case 'Failed':
+      return tell(view, operation, order, 'Failed', report?.reason)
+    case 'Refused':
+    case 'RequiresAttention':
+      return tell(view, operation, order, 'RequiresAttention', report?.reason)
+    case 'Withdrawn':
+      return { action: 'setOrder', order: stagingOrder(view, operation, attemptOf(order) + 1) }
+    default:
+      return { action: 'wait' }
+  }
+}
+
+function stagingOrder(view: NodeView, operation: Operation, attempt: number): Order {
+  return { ...makeOrder(view, operation, attempt), desired: 'Stage' }
+}
+
+function tell(
+  { state, now }: NodeView,
+  operation: Operation,
+  order: Order,
+  phase: Rollout['phase'],
+  reason: Reason | undefined,
+): NodeAction {
+  const before = state.status?.rollout
+  const same = before?.operationID === operation.id && before.phase === phase
+  if (same && before.reason?.message === reason?.message) return { action: 'wait' }
+  const at = now.toISOString()
+  const completed = completedBefore(state)
+  return {
+    action: 'setRollout',
+    ...(phase === 'Staging' && { unhurried: true }),
+    ...(completed.length > 0 && { completed }),
+    rollout: {
+      ...(operation.kind && { kind: operation.kind }),
+      update: operation.update,
+      operationID: operation.id,
+      phase,
+      since: same ? before.since : at,
+      attempt: attemptOf(order),
+      ...(reason && { reason: { ...reason, since: reason.since ?? at } }),
+    },
+  }
+}
