@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { renderPermissions } from '../../src/main/reference/render-permissions.ts'
 import { renderReasons } from '../../src/main/reference/render-reasons.ts'
 import { repository } from './planted-tree.ts'
 
 test('docs/reference/reasons.md is what src/api/reason.ts says: run make reference', () => {
   expect(readFileSync(join(repository, 'docs/reference/reasons.md'), 'utf8')).toBe(renderReasons())
+})
+
+test('docs/reference/permissions.md is what src/cli/install/rights.ts says: run make reference', () => {
+  expect(readFileSync(join(repository, 'docs/reference/permissions.md'), 'utf8')).toBe(renderPermissions())
 })

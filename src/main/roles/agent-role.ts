@@ -2,7 +2,7 @@ import { FileDisk } from '../../adapters/disk/file-disk.ts'
 import { LinuxHost } from '../../adapters/host/linux-host.ts'
 import { pinoLog } from '../../adapters/log/pino-log.ts'
 import { runAgent } from '../../agent/agent.ts'
-import { scriptDriver } from '../../agent/drivers/script.ts'
+import { allDrivers } from '../../agent/drivers/all-drivers.ts'
 import type { AgentOptions } from '../../cli/dependencies.ts'
 import type { RoleDependencies } from './role-dependencies.ts'
 
@@ -22,5 +22,5 @@ export async function agentRole(
   const api = await connector.connect({ kubeconfig, context, component: 'agent' })
   const inContainer = hostRoot !== '/'
   const host = new LinuxHost({ disk: new FileDisk(), log, root: hostRoot, ...(inContainer && { enter: enterHost }) })
-  await runAgent({ api, host, clock, random, log, nodeName, stateDir, version, drivers: [scriptDriver] }, signal)
+  await runAgent({ api, host, clock, random, log, nodeName, stateDir, version, drivers: allDrivers }, signal)
 }

@@ -1,0 +1,117 @@
+// Slipway as its users install it: the image that `make image` writes, and what `slipway install --print` prints.
+
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../src/api/direct-update.ts'
+import type { KubeObject, ResourceType } from '../../src/api/kube.ts'
+import { type NodeState, nodeStates } from '../../src/api/node-state.ts'
+import type { KubeApi } from '../../src/ports/kube-api.ts'
+import { realClient } from '../apiserver/real-client.ts'
+import { execute } from '../bed/execute.ts'
+import type { KubeadmCluster } from '../bed/kubeadm-cluster.ts'
+
+const project = fileURLToPath(new URL('../..', import.meta.url))
+const lookEveryMs = 500
+
+export class SlipwayInCluster {
+  readonly cluster: KubeadmCluster
+  readonly api: KubeApi
+
+  private constructor(cluster: KubeadmCluster, api: KubeApi) {
+    this.cluster = cluster
+    this.api = api
+  }
+
+  static async install(cluster: KubeadmCluster): Promise<SlipwayInCluster> {
+    await cluster.importImage(await imageArchive())
+    const printed = await execute([join(project, 'slipway'), 'install', '--print'])
+    if (printed.code !== 0) throw new Error(`slipway install --print: ${printed.stderr}`)
+    await cluster.kubectl(['apply', '--server-side', '-f', '-'], printed.stdout)
+    const { api } = await realClient(cluster.kubeconfigPath)
+    const slipway = new SlipwayInCluster(cluster, api)
+    await slipway.until('every agent has reported', 120_000, async () => {
+      const states = await slipway.states()
+      return states.length === cluster.nodes.length && states.every(({ status }) => status?.agent !== undefined)
+    })
+    return slipway
+  }
+
+  /** Looks until it holds. The API may be away meanwhile: with one control plane that is part of an upgrade. */
+  async until(what: string, withinMs: number, holds: () => Promise<boolean>): Promise<void> {
+    const deadline = performance.now() + withinMs
+    let last: unknown
+    for (;;) {
+      try {
+        if (await holds()) return
+        last = undefined
+      } catch (error) {
+        last = error
+      }
+      if (performance.now() > deadline) {
+        throw new Error(`not within ${withinMs / 1000} s: ${what}\n${await this.story()}`, { cause: last })
+      }
+      await wait(lookEveryMs)
+    }
+  }
+
+  async states(): Promise<readonly NodeState[]> {
+    return (await this.api.list(nodeStates, {}, AbortSignal.timeout(10_000))).items
+  }
+
+  async state(node: string): Promise<NodeState> {
+    return await this.api.get(nodeStates, { name: node }, AbortSignal.timeout(10_000))
+  }
+
+  async get<T extends KubeObject>(type: ResourceType<T>, name: string): Promise<T> {
+    return await this.api.get(type, { name }, AbortSignal.timeout(10_000))
+  }
+
+  async create<T extends KubeObject>(
+    type: ResourceType<T>,
+    name: string,
+    spec: T extends { spec: infer S } ? S : never,
+  ): Promise<void> {
+    const { apiVersion, kind } = type
+    await this.cluster.kubectl(['create', '-f', '-'], JSON.stringify({ apiVersion, kind, metadata: { name }, spec }))
+  }
+
+  /** Creates the update and follows it to its end. */
+  async update(name: string, spec: DirectUpdateSpec, withinMs: number): Promise<DirectUpdate> {
+    await this.create(directUpdates, name, spec)
+    return await this.ended(name, withinMs)
+  }
+
+  async ended(name: string, withinMs: number): Promise<DirectUpdate> {
+    let update: DirectUpdate | undefined
+    await this.until(`update ${name} ends`, withinMs, async () => {
+      update = await this.get(directUpdates, name)
+      const phase = update.status?.phase
+      return phase === 'Succeeded' || phase === 'Failed' || phase === 'RequiresAttention'
+    })
+    if (!update) throw new Error(`update ${name} is not there`)
+    return update
+  }
+
+  /** What a person would look at when something does not go on. */
+  async story(): Promise<string> {
+    const parts = await Promise.all(
+      [
+        ['get', 'nodes', '-o', 'wide'],
+        ['get', 'pods', '-A', '-o', 'wide'],
+        ['get', 'directupdates.slipway.dev', '-o', 'yaml'],
+        ['get', 'nodestates.slipway.dev', '-o', 'yaml'],
+        ['logs', '-n', 'slipway-system', '-l', 'app.kubernetes.io/component=operator', '--tail=60'],
+      ].map((args) => this.cluster.kubectl(args).catch((error: unknown) => String(error))),
+    )
+    return parts.join('\n')
+  }
+}
+
+async function imageArchive(): Promise<string> {
+  const made = process.env.SLIPWAY_IMAGE
+  if (made !== undefined) return made
+  const { code, stderr } = await execute(['make', '-C', project, 'image'])
+  if (code !== 0) throw new Error(`make image: ${stderr}`)
+  return join(project, 'dist/image/slipway.tar')
+}
