@@ -82,6 +82,12 @@ const outcome = {
     'an earlier installation left packages broken that this work does not replace; repair them on the host',
   PackageLockHeld: 'another program kept the package manager’s lock for too long; it is named',
   DiskTooFull: 'the host’s disk has no room for what the work needs; free some, then try again',
+  DownloadRefused:
+    'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
+  DiskTooFull: 'the host has no room for what the work needs; free space on the file system named',
+  MaintenanceFailed:
+    'the maintenance script says that it failed; the node stays cordoned until it is run again and removes its request',
+  LogMissing: 'the host has no such log: the order is not known there, its step wrote nothing, or it was cleared away',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
   Drifted: 'the host is not as its NodeProfiles want it',
