@@ -6,20 +6,54 @@ import { sealingContext } from '../core/profile/sealing-context.ts'
 import type { Disk } from '../ports/disk.ts'
 import type { KeyPair, Sealing } from '../ports/sealing.ts'
 import { readSealed, seal, writeAtomically } from './journal/sealed-file.ts'
+import type { SideTask } from './side-task.ts'
 
 const file = 'host-key'
 
-/** Made on first use; the state folder must be there. */
-export async function hostKeys(disk: Disk, stateDir: string, sealing: Sealing): Promise<KeyPair> {
-  const known = await readSealed(disk, `${stateDir}/${file}`, hostKeySchema)
-  if (known) return known
-  const keys = sealing.newKeys()
-  await disk.makeFolder(stateDir)
-  await writeAtomically(disk, stateDir, file, seal(keys), 0o600)
-  return keys
-}
+export class HostKey {
+  readonly #disk: Disk
+  readonly #stateDir: string
+  readonly #sealing: Sealing
+  /** One answer for all who ask at once: two keys would be one too many. */
+  #keys: Promise<KeyPair> | undefined
 
-export async function openSealed(disk: Disk, stateDir: string, sealing: Sealing, sealed: SealedText): Promise<string> {
-  const { privateKey } = await hostKeys(disk, stateDir, sealing)
-  return sealing.open(sealed.text, privateKey, sealingContext(sealed))
+  constructor(disk: Disk, stateDir: string, sealing: Sealing) {
+    this.#disk = disk
+    this.#stateDir = stateDir
+    this.#sealing = sealing
+  }
+
+  /** Says the public half in the status. */
+  get task(): SideTask {
+    return {
+      name: 'host-key',
+      run: async ({ publisher }) => {
+        const { publicKey } = await this.#load()
+        publisher.publish({ publicKey })
+      },
+    }
+  }
+
+  /** Throws SecretUnreadable where it was not sealed to this host. */
+  async open(sealed: SealedText): Promise<string> {
+    const { privateKey } = await this.#load()
+    return this.#sealing.open(sealed.text, privateKey, sealingContext(sealed))
+  }
+
+  #load(): Promise<KeyPair> {
+    this.#keys ??= this.#findOrMake().catch((error: unknown) => {
+      this.#keys = undefined
+      throw error
+    })
+    return this.#keys
+  }
+
+  async #findOrMake(): Promise<KeyPair> {
+    const known = await readSealed(this.#disk, `${this.#stateDir}/${file}`, hostKeySchema)
+    if (known) return known
+    const keys = this.#sealing.newKeys()
+    await this.#disk.makeFolder(this.#stateDir)
+    await writeAtomically(this.#disk, this.#stateDir, file, seal(keys), 0o600)
+    return keys
+  }
 }

@@ -81,7 +81,6 @@ const outcome = {
   PackagesBroken:
     'an earlier installation left packages broken that this work does not replace; repair them on the host',
   PackageLockHeld: 'another program kept the package manager’s lock for too long; it is named',
-  DiskTooFull: 'the host’s disk has no room for what the work needs; free some, then try again',
   DownloadRefused:
     'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
   DiskTooFull: 'the host has no room for what the work needs; free space on the file system named',

@@ -34,7 +34,6 @@ export class FakeHost implements Host {
   #nextPid = 100
   #files: { readonly disk: MemoryDisk; readonly files: HostFiles } | undefined
   #processes = new Map<number, Running>()
-  #files: { readonly disk: MemoryDisk; readonly files: HostFiles } | undefined
   facts_: HostFacts = { os: 'Pretend 1', kernel: '6.1', architecture: 'amd64', kubelet: 'v1.35.4', versionsOnOffer: [] }
   behave: (job: Job) => Behaviour = () => ({ ms: 1000, exitCode: 0 })
   /** Every job that was let run: its step, and whether it came to its end. */

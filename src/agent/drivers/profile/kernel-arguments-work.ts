@@ -79,7 +79,7 @@ async function mustFind(host: Host, find: FindKernelArguments, signal: AbortSign
   const found = await find(host, signal)
   if (found) return found
   throw new SlipwayError(
-    'DriverMissing',
+    'ToolMissing',
     'the profile names kernel arguments, and nothing here knows this host’s boot loader',
   )
 }

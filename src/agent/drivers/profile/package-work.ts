@@ -9,6 +9,7 @@ import { packageManagerOf } from '../../packages/find-package-manager.ts'
 import type { PackageManager } from '../../packages/package-manager.ts'
 import { sourcesOf } from '../../packages/package-sources.ts'
 import { packageStep } from '../../packages/package-step.ts'
+import type { Turn } from '../../turn.ts'
 import type { JobStep, StepContext } from '../driver.ts'
 import { fileDifference } from '../files/managed-file.ts'
 import {
@@ -34,7 +35,10 @@ export async function stagePackages(
   if (target.packages.length + target.repositories.length + retired.length === 0) return undefined
   const manager = await packageManagerOf(host, signal)
   if (!manager)
-    return { code: 'DriverMissing', message: 'the profile names packages, and this host has no package manager' }
+    return {
+      code: 'PackageManagerMissing',
+      message: 'the profile names packages, and this host has no package manager',
+    }
   const installed = await installedOf(manager, target, record, signal)
   const forward = requestFor(target, installed)
   const back = restoreRequest(retired, installed)
@@ -84,7 +88,7 @@ async function installedOf(
 
 /** The transaction; how packages were found is recorded before it starts. */
 export function packagesStep(
-  { name, note }: { readonly name: string; readonly note: string },
+  { name, note, turn }: { readonly name: string; readonly note: string; readonly turn: Turn },
   siteOf: (context: StepContext) => Site,
   targetOf: (context: StepContext) => Promise<DesiredState>,
 ): JobStep {
@@ -92,20 +96,27 @@ export function packagesStep(
   return {
     ...step,
     argv: async (context, signal) => {
-      const { record } = siteOf(context)
-      const staged = await context.notes.read(note, stagedPackagesSchema)
-      const manager = await packageManagerOf(context.host, signal)
-      if (staged && manager) {
-        const names = [...staged.packages, ...staged.removals].map((one) => one.name)
-        const before = await record.load()
-        const after = withPackages(before, staged, await targetOf(context), await manager.installed(names, signal))
-        const kubelet = staged.packages.some((one) => one.name === 'kubelet' && one.file !== undefined)
-        const restarts = [...new Set([...after.pending.restarts, ...(kubelet ? [kubeletUnit] : [])])]
-        await record.save({ ...after, pending: { ...after.pending, restarts } })
-      }
+      await turn.take(async () => remember(context, note, siteOf(context), await targetOf(context), signal))
       return await step.argv(context, signal)
     },
   }
+}
+
+async function remember(
+  { notes, host }: StepContext,
+  note: string,
+  { record }: Site,
+  target: DesiredState,
+  signal: AbortSignal,
+): Promise<void> {
+  const staged = await notes.read(note, stagedPackagesSchema)
+  const manager = await packageManagerOf(host, signal)
+  if (!staged || !manager) return
+  const names = [...staged.packages, ...staged.removals].map(({ name }) => name)
+  const known = withPackages(await record.load(), staged, target, await manager.installed(names, signal))
+  const kubelet = staged.packages.some(({ name, file }) => name === 'kubelet' && file !== undefined)
+  const restarts = [...new Set([...known.pending.restarts, ...(kubelet ? [kubeletUnit] : [])])]
+  await record.save({ ...known, pending: { ...known.pending, restarts } })
 }
 
 export async function wantedRepositories(

@@ -7,6 +7,7 @@ import { type AppliedState, stateBeforeSchema } from '../../../api/profile-recor
 import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import { corrupt } from '../../journal/sealed-file.ts'
+import type { Turn } from '../../turn.ts'
 import type { ActStep, Driver, Staging, Step, StepContext } from '../driver.ts'
 import { stageContent } from '../stage-content.ts'
 import { parseDesired } from './desired-text.ts'
@@ -25,6 +26,8 @@ export interface ProfileDriverOptions {
   readonly stateDir: string
   readonly open: OpenSealed
   readonly findKernelArguments: FindKernelArguments
+  /** Shared with the watch for drift: one of them at a time changes the host and the record. */
+  readonly turn: Turn
   now(): Date
 }
 
@@ -87,6 +90,7 @@ export function profileDriver(options: ProfileDriverOptions): Driver {
       attempts,
       ...nature,
       ...part,
+      act: (context, signal) => options.turn.take(() => part.act(context, signal)),
     })
     return [
       act('retire', {
@@ -102,7 +106,7 @@ export function profileDriver(options: ProfileDriverOptions): Driver {
         act: async (context, signal) => applyRepositories(siteOf(context), await target(context), signal),
         missing: async (context, signal) => repositoryDifference(siteOf(context), await target(context), signal),
       }),
-      packagesStep({ name: `${prefix}-packages`, note }, siteOf, target),
+      packagesStep({ name: `${prefix}-packages`, note, turn: options.turn }, siteOf, target),
       act('settings', {
         holds: async (context, signal) =>
           (await settingsMissing(siteOf(context), await target(context), signal)) === undefined,
@@ -182,7 +186,7 @@ async function stage(
     await placedFiles(site, target)
     await pendingArguments(site, target, findKernelArguments, signal)
   } catch (error) {
-    if (error instanceof SlipwayError && (error.code === 'SecretUnreadable' || error.code === 'DriverMissing')) {
+    if (error instanceof SlipwayError && (error.code === 'SecretUnreadable' || error.code === 'ToolMissing')) {
       return { code: error.code, message: error.message }
     }
     throw error
