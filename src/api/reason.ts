@@ -71,6 +71,9 @@ const outcome = {
   PackageManagerMissing: 'the host has no package manager that we know; on image-based hosts name os.image',
   ToolMissing: 'a program the work needs is not on the host; the message says which',
   ImageMissing: 'a container image the work needs cannot be had; the registry’s answer is quoted',
+  RuntimeUnknown: 'the host’s container runtime is none that we can upgrade, or was not installed as a package',
+  EtcdUnhealthy: 'another member of etcd is not healthy, so this one is not touched; bring that one back first',
+  BinaryBroken: 'the program that was fetched does not run on this host; is it for another architecture?',
   KubeletFlagRemoved:
     'a file on the host gives the kubelet a flag that the target version no longer knows; take it out of the file named',
   StagingFailed: 'what the work needs could not be fetched and checked on the host, so the node was not touched',
