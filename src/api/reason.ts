@@ -98,6 +98,15 @@ const outcome = {
   SettingRefused: 'the kernel of the host does not take a setting of the profile',
   SecretUnreadable: 'a sealed file was not made for this host, or was changed on the way',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
+  ImageUnknown: 'the registry has no such image for this host; check name, tag and digest in os.image',
+  ImageUntrusted: 'the image is not signed with the key that os.verify.key names, so it is not installed',
+  ImageTooLarge: 'the host has not enough free space for the image; free some, or enlarge its disk',
+  ImageToolMissing: 'the host has neither rpm-ostree nor bootc with skopeo; os.image is for image-based hosts',
+  ImageToolFailed: 'the host’s image tool failed; what it said is quoted',
+  ImageNotBooted: 'the machine was booted into the new image and came back with another one',
+  ImageUnhealthy: 'the new image was booted, but its kubelet does not stay up',
+  ImageRolledBack: 'the new image did not become healthy in time; the host went back to the previous one by itself',
+  KernelArgumentsUnsupported: 'the host has no tool we know that sets kernel arguments; set them in its image',
 } as const satisfies Catalogue
 
 /** Each code with what it means and what a person can do; docs/reference/reasons.md is generated from this. */

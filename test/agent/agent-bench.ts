@@ -36,9 +36,9 @@ export class AgentBench {
   readonly cluster = new OneNodeCluster()
   readonly host = new FakeHost(new MemoryDisk(), this.clock)
   readonly log = new RecordingLog()
-  drivers: readonly Driver[] = [scriptDriver, ...rehearsalDrivers]
   /** All of a run follows from its seed. */
   readonly random: SeededRandom
+  drivers: readonly Driver[] = [scriptDriver, ...rehearsalDrivers]
   #life = new AbortController()
 
   constructor(seed = 1) {

@@ -4,6 +4,7 @@ import { pinoLog } from '../../adapters/log/pino-log.ts'
 import { runAgent } from '../../agent/agent.ts'
 import { allDrivers } from '../../agent/drivers/all-drivers.ts'
 import type { AgentOptions } from '../../cli/dependencies.ts'
+import { profileParts } from './profile-parts.ts'
 import type { RoleDependencies } from './role-dependencies.ts'
 
 /**
@@ -22,5 +23,8 @@ export async function agentRole(
   const api = await connector.connect({ kubeconfig, context, component: 'agent' })
   const inContainer = hostRoot !== '/'
   const host = new LinuxHost({ disk: new FileDisk(), log, root: hostRoot, ...(inContainer && { enter: enterHost }) })
-  await runAgent({ api, host, clock, random, log, nodeName, stateDir, version, drivers: allDrivers }, signal)
+  const profiles = profileParts(host, clock, stateDir)
+  const drivers = [profiles.driver, ...allDrivers]
+  const { sideTasks } = profiles
+  await runAgent({ api, host, clock, random, log, nodeName, stateDir, version, drivers, sideTasks }, signal)
 }
