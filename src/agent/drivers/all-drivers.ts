@@ -2,6 +2,7 @@ import type { Driver } from './driver.ts'
 import { kubeadmDriver } from './kubeadm/kubeadm-driver.ts'
 import { kubectlDriver } from './kubectl/kubectl-driver.ts'
 import { kubeletDriver } from './kubelet/kubelet-driver.ts'
+import { rebootDriver } from './reboot/reboot.ts'
 import { scriptDriver } from './script.ts'
 
 /** Every driver of a real host, in the order in which they work on one order. */
@@ -10,4 +11,5 @@ export const allDrivers: readonly Driver[] = [
   kubeadmDriver(() => Promise.resolve(undefined)),
   kubectlDriver,
   kubeletDriver,
+  rebootDriver,
 ]

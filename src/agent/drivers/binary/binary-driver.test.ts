@@ -150,10 +150,22 @@ describe('its units', () => {
     expect(await restart?.holds?.(bench.context, never)).toBe(missing === undefined)
   })
 
-  it('are restarted when nobody knows when the file was changed', async () => {
+  // The file was changed at 1000 s of wall clock; it is 1100 now, and the machine is up for 500 s.
+  it.each([
+    ['started before', 399_000_000, false],
+    ['started after', 401_000_000, true],
+  ])('%s an earlier order changed the file', async (_, started, holds) => {
     const bench = new StepBench(order({ restart: ['k3s.service'] }))
-    bench.answers({ 'systemctl show': show('active', 1) })
+    await bench.put(path, newProgram)
+    const { files } = bench.host
+    const file = { kind: 'file', mode: 0o755, owner: 'root', group: 'root', bytes: 1, modifiedMs: 1_000_000 } as const
+    const host = Object.create(bench.host, { files: { value: { ...files, look: () => Promise.resolve(file) } } })
+    bench.answers({
+      'systemctl show': show('active', started),
+      'cat /proc/uptime': '500.00 900.00\n',
+      'date +%s': '1100\n',
+    })
     const restart = binaryDriver(noServer).steps(bench.context.order).at(-1)
-    expect(await restart?.holds?.(bench.context, never)).toBe(false)
+    expect(await restart?.holds?.({ ...bench.context, host }, never)).toBe(holds)
   })
 })

@@ -11,7 +11,7 @@ import type { Host } from '../../../ports/host.ts'
 import type { ActStep, Driver, JobStep, Staging, Step, StepContext } from '../driver.ts'
 import { answerOf } from '../host-answer.ts'
 import { restartArgv } from '../restart-unit.ts'
-import { lookAtUnit, uptimeSeconds } from './binary-units.ts'
+import { lookAtUnit, uptimeSeconds, wallSeconds } from './binary-units.ts'
 import { swapProgram } from './swap-program.ts'
 
 const versionNote = 'binary-version'
@@ -144,16 +144,24 @@ async function missingInFile(context: StepContext, signal: AbortSignal): Promise
 }
 
 /** Up, and started after the file was changed: such programs run from where they unpacked themselves, so their file tells nothing. */
-async function missingInUnits({ host, order, notes }: StepContext, signal: AbortSignal): Promise<string | undefined> {
-  const swapped = await notes.read(swappedNote, binarySwappedSchema)
-  const sameBoot = swapped?.bootId === (await host.bootId())
+async function missingInUnits(context: StepContext, signal: AbortSignal): Promise<string | undefined> {
+  const { host, order } = context
+  const changed = await changedSeconds(context, signal)
   for (const unit of workOf(order).restart ?? []) {
     const { state, startedSeconds = 0 } = await lookAtUnit(host, unit, signal)
     if (state !== 'active') return `${unit} is ${state}`
-    if (!swapped || (sameBoot && startedSeconds < swapped.uptimeSeconds))
-      return `${unit} still runs what was there before`
+    if (startedSeconds < changed) return `${unit} still runs what was there before`
   }
   return undefined
+}
+
+/** When the file was changed, since boot. What this order did is known by a clock that cannot jump, all else by the file. */
+async function changedSeconds({ host, order, notes }: StepContext, signal: AbortSignal): Promise<number> {
+  const swapped = await notes.read(swappedNote, binarySwappedSchema)
+  if (swapped) return swapped.bootId === (await host.bootId()) ? swapped.uptimeSeconds : 0
+  const file = await host.files.look(workOf(order).path)
+  const ageSeconds = file.kind === 'file' ? (await wallSeconds(host, signal)) - file.modifiedMs / 1000 : 0
+  return (await uptimeSeconds(host, signal)) - ageSeconds
 }
 
 /** What the program prints about its version; undefined where it cannot be run. */

@@ -20,3 +20,8 @@ export async function uptimeSeconds(host: Host, signal: AbortSignal): Promise<nu
   const { stdout } = await host.run({ argv: ['cat', '/proc/uptime'] }, signal)
   return Number(stdout.split(' ')[0])
 }
+
+/** By the machine's own clock. */
+export async function wallSeconds(host: Host, signal: AbortSignal): Promise<number> {
+  return Number((await host.run({ argv: ['date', '+%s'] }, signal)).stdout)
+}
