@@ -46,6 +46,8 @@ export interface ExecOptions extends ExecuteOptions {
 const rebootCode = 133
 const usualTimeoutMs = 600_000
 const enterCgroups = 'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"'
+// Killed, systemd-nspawn leaves its lock files: they go with its mount namespace.
+const hideLocks = 'mkdir -p /run/systemd/nspawn && mount -t tmpfs tmpfs /run/systemd/nspawn && exec "$@"'
 const keepInput = 'mkdir -p "$(dirname "$1")" && cat > "$1" && chmod "$2" "$1"'
 const environment = [
   'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
@@ -199,6 +201,11 @@ export class Machine {
 
   async #start(): Promise<void> {
     const { root, args } = await this.#parts.nextTree()
+    // The power may have failed in the meantime.
+    if (!this.#isWanted) {
+      this.#payload = undefined
+      return
+    }
     const { hardware, networkNamespace } = this.#parts
     const log = openSync(this.consolePath, 'a')
     const child = spawn(
@@ -206,7 +213,7 @@ export class Machine {
       [
         // The kernel ends the machine when this process dies, also by SIGKILL: a pid namespace dies with its first process.
         ...['--pdeathsig', 'KILL', 'sh', '-c', enterCgroups, 'boot', ...freshCgroups(hardware), '--'],
-        ...['unshare', '--pid', '--fork', '--kill-child=KILL', '--mount-proc'],
+        ...['unshare', '--pid', '--fork', '--kill-child=KILL', '--mount-proc', 'sh', '-c', hideLocks, 'boot'],
         ...['systemd-nspawn', '--quiet', '--directory', root, `--machine=${hardware}`, '--register=no', '--keep-unit'],
         ...[`--network-namespace-path=${networkNamespace}`, '--resolv-conf=off', '--capability=all'],
         ...['--system-call-filter=@keyring bpf', '--console=pipe', '--bind=/dev/kmsg', ...args, '--boot'],
@@ -218,9 +225,12 @@ export class Machine {
       child.once('exit', resolve)
       child.once('error', () => resolve(null))
     }).then(async (code) => {
-      this.#payload = undefined
-      if (code !== rebootCode || !this.#isWanted) return
+      if (code !== rebootCode) {
+        this.#payload = undefined
+        return
+      }
       await this.#start().catch((error: Error) => {
+        this.#payload = undefined
         this.#failure = error
       })
     })

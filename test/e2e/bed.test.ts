@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bed, openBed } from '../bed/bed.ts'
@@ -69,6 +70,16 @@ describe('a machine', () => {
     await expect(machine.run(['true'])).rejects.toThrow('node1 is off')
     await machine.boot()
     expect(await machine.bootId()).not.toBe(before)
+  })
+
+  test('can lose its power at any moment of a reboot', async () => {
+    for (const afterMs of [0, 50, 150, 300]) {
+      await machine.exec(['systemctl', 'reboot', '--no-block'])
+      await wait(afterMs)
+      await machine.powerLoss()
+      expect(machine.isOn).toBe(false)
+      await machine.boot()
+    }
   })
 
   test('stays off after a power-off', async () => {
