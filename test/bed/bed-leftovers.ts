@@ -1,7 +1,7 @@
 // Everything a bed has on this machine bears its prefix or lies in its folder: so it can be found and removed without its help.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 const cgroupRoot = '/sys/fs/cgroup'
@@ -41,7 +41,7 @@ export function removeTree(folder: string): void {
     (mount) => spawnSync('umount', [mount]),
   )
   // Never across a mount: what is mounted there is not ours to delete.
-  if (mountsUnder(folder).length === 0) removeFolder(folder)
+  if (mountsUnder(folder).length === 0) removeFiles(folder)
 }
 
 /** Again and again: the kernel needs a moment, and an interrupt from the keyboard ends our helpers in the middle too. */
@@ -70,12 +70,15 @@ export function removeCgroup(folder: string): void {
   }
 }
 
-function removeFolder(folder: string): void {
-  const remove = () => spawnSync('rm', ['-rf', '--one-file-system', folder])
-  if (remove().status === 0) return
-  // ostree makes its deployments immutable.
-  spawnSync('chattr', ['-R', '-f', '-i', folder])
-  remove()
+/** ostree makes its deployments immutable; tried again, since an interrupt may end what frees them. */
+function removeFiles(folder: string, attempts = 3): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  } catch (error) {
+    if (attempts === 1 || !(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error
+    spawnSync('chattr', ['-R', '-f', '-i', folder])
+    removeFiles(folder, attempts - 1)
+  }
 }
 
 function processes(prefix: string): number[] {
