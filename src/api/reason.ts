@@ -69,6 +69,8 @@ const outcome = {
   JournalUnwritable: 'the journal on the host cannot be written, so nothing is started; free the disk or repair it',
   ContentMismatch: 'what was fetched does not have the SHA-256 the order names',
   PackageManagerMissing: 'the host has no package manager that we know; on image-based hosts name os.image',
+  PackageMissing:
+    'what is to be upgraded was not installed as a package on this host; upgrade it by the field binary of the update',
   ToolMissing: 'a program the work needs is not on the host; the message says which',
   ImageMissing: 'a container image the work needs cannot be had; the registry’s answer is quoted',
   RuntimeUnknown: 'the host’s container runtime is none that we can upgrade, or was not installed as a package',
