@@ -151,7 +151,7 @@ describe('what cannot be installed is never drained for', () => {
   })
 
   it.each([
-    ['no tool', ['rpm-ostree', 'bootc']],
+    ['no tool', ['rpm-ostree', 'bootc', 'ostree']],
     ['no skopeo', ['skopeo']],
   ])('%s on the host', async (_, missing) => {
     const host = machine()

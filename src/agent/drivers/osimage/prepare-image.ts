@@ -11,8 +11,8 @@ import type { Host } from '../../../ports/host.ts'
 import type { ImageSignatures } from '../../../ports/image-signatures.ts'
 import type { StepContext } from '../driver.ts'
 import { checkCosign, isGpgKey, prepareGpg, untrusted } from './check-signature.ts'
-import { bootcDownloadProbe, downloadCommand, ostreeRepository, pinnedName } from './image-commands.ts'
-import { findImageStatus, findPlan, hadItBefore, lastLines, notePlan } from './image-state.ts'
+import { containerProbe, downloadCommand, ostreeRepository, pinnedName } from './image-commands.ts'
+import { findImageStatus, findPlan, hadItBefore, lastLines, noTool, notePlan } from './image-state.ts'
 import { kubeletUnit } from './kubelet-unit.ts'
 import { type ResolvedImage, resolveImage } from './resolve-image.ts'
 
@@ -43,7 +43,7 @@ async function makePlan(
   const { image: text = '', verify } = order.work.os ?? {}
   if (order.work.bundle) return { code: 'ImageUnknown', message: 'a bundle holds no OS images; leave os.image out' }
   const status = await findImageStatus(host, signal)
-  if (!status) return { code: 'ImageToolMissing', message: 'this host has neither rpm-ostree nor bootc' }
+  if (!status) return { code: 'ImageToolMissing', message: noTool }
   const image = await resolveImage(host, text, signal)
   if ('code' in image) return image
   let remote: string | undefined
@@ -83,7 +83,7 @@ async function checkSpace(host: Host, status: ImageStatus, image: ResolvedImage)
 
 async function download(context: StepContext, plan: ImagePlan, signal: AbortSignal): Promise<Reason | undefined> {
   const { host, order } = context
-  if (plan.engine === 'bootc' && (await host.run({ argv: bootcDownloadProbe }, signal)).exitCode !== 0) {
+  if (plan.engine === 'bootc' && (await host.run({ argv: containerProbe }, signal)).exitCode !== 0) {
     await context.warn(`bootc cannot fetch ahead on this host: ${pinnedName(plan)} is fetched after the drain`)
     return undefined
   }
