@@ -21,11 +21,9 @@ export function pinnedName({ name, digest }: Pick<ImagePlan, 'name' | 'digest'>)
   return `${name}@${digest}`
 }
 
-/** Trust is ours to check, by the digest, unless the engine checks the GPG signature inside the image. */
+/** Trust is ours to check, by the digest; the tools are not asked to. */
 function engineReference(plan: ImagePlan): string {
-  return plan.remote === undefined
-    ? `ostree-unverified-registry:${pinnedName(plan)}`
-    : `ostree-remote-registry:${plan.remote}:${pinnedName(plan)}`
+  return `ostree-unverified-registry:${pinnedName(plan)}`
 }
 
 /** Fetches the image into the host's repository; what boots next stays as it is. */

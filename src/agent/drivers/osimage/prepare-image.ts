@@ -10,7 +10,7 @@ import type { ImageStatus } from '../../../core/image/status.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ImageSignatures } from '../../../ports/image-signatures.ts'
 import type { StepContext } from '../driver.ts'
-import { checkCosign, isGpgKey, prepareGpg, untrusted } from './check-signature.ts'
+import { checkSignature } from './check-signature.ts'
 import { containerProbe, downloadCommand, ostreeRepository, pinnedName } from './image-commands.ts'
 import { findImageStatus, findPlan, hadItBefore, lastLines, noTool, notePlan } from './image-state.ts'
 import { kubeletUnit } from './kubelet-unit.ts'
@@ -46,15 +46,8 @@ async function makePlan(
   if (!status) return { code: 'ImageToolMissing', message: noTool }
   const image = await resolveImage(host, text, signal)
   if ('code' in image) return image
-  let remote: string | undefined
-  if (verify && isGpgKey(verify.key)) {
-    const prepared = await prepareGpg(host, status.engine, verify.key, signal)
-    if ('code' in prepared) return prepared
-    remote = prepared.remote
-  } else if (verify) {
-    const reason = await checkCosign(context, image, verify.key, signatures, signal)
-    if (reason) return reason
-  }
+  const distrust = verify && (await checkSignature(context, image, verify.key, signatures, signal))
+  if (distrust) return distrust
   const { name, digest, instance } = image
   const unit = await kubeletUnit(host, signal)
   const plan: ImagePlan = {
@@ -62,7 +55,6 @@ async function makePlan(
     name,
     digest,
     instance,
-    ...(remote !== undefined && { remote }),
     ...(unit !== undefined && { unit }),
     before: status.booted,
   }
@@ -92,7 +84,6 @@ async function download(context: StepContext, plan: ImagePlan, signal: AbortSign
   if (exitCode === 0) return undefined
   const said = `${pinnedName(plan)} could not be fetched: ${lastLines(`${stdout}\n${stderr}`)}`
   if (/no space left|min-free-space|disk quota/i.test(stderr)) return { code: 'ImageTooLarge', message: said }
-  if (plan.remote !== undefined && /signature|gpg/i.test(stderr)) return untrusted(said)
   throw new SlipwayError('StagingFailed', said)
 }
 
