@@ -103,7 +103,8 @@ const outcome = {
   ImageUnknown: 'the registry has no such image for this host; check name, tag and digest in os.image',
   ImageUntrusted: 'the image is not signed with the key that os.verify.key names, so it is not installed',
   ImageTooLarge: 'the host has not enough free space for the image; free some, or enlarge its disk',
-  ImageToolMissing: 'the host has neither rpm-ostree nor bootc with skopeo; os.image is for image-based hosts',
+  ImageToolMissing:
+    'the host has none of rpm-ostree, bootc and ostree with its container command, or no skopeo; os.image is for image-based hosts',
   ImageToolFailed: 'the host’s image tool failed; what it said is quoted',
   ImageNotBooted: 'the machine was booted into the new image and came back with another one',
   ImageUnhealthy: 'the new image was booted, but its kubelet does not stay up',
