@@ -40,7 +40,7 @@ export function removeTree(folder: string): void {
     if (mountsUnder(folder).length > 0) pause(50)
   }
   // Never across a mount: what is mounted there is not ours to delete.
-  if (mountsUnder(folder).length === 0) spawnSync('rm', ['-rf', '--one-file-system', folder])
+  if (mountsUnder(folder).length === 0) removeFolder(folder)
 }
 
 /** Removes a cgroup with all below it, as far as nothing runs there. */
@@ -58,6 +58,14 @@ export function removeCgroup(folder: string): void {
       pause(20)
     }
   }
+}
+
+function removeFolder(folder: string): void {
+  const remove = () => spawnSync('rm', ['-rf', '--one-file-system', folder])
+  if (remove().status === 0) return
+  // ostree makes its deployments immutable.
+  spawnSync('chattr', ['-R', '-f', '-i', folder])
+  remove()
 }
 
 function processes(prefix: string): number[] {

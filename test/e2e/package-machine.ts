@@ -1,21 +1,9 @@
-import { FileDisk } from '../../src/adapters/disk/file-disk.ts'
-import { rootedDisk } from '../../src/adapters/disk/rooted-disk.ts'
-import { LinuxHost } from '../../src/adapters/host/linux-host.ts'
 import { packageJobEnv } from '../../src/agent/packages/exit-reasons.ts'
 import type { PackageManager, StageRequest } from '../../src/agent/packages/package-manager.ts'
 import type { StagedPackages } from '../../src/api/staged-packages.ts'
 import type { DebPackage } from '../bed/deb-package.ts'
 import type { Execution } from '../bed/execute.ts'
 import type { Machine } from '../bed/machine.ts'
-
-/** The machine as its agent sees it; for one boot. */
-export function hostOf(machine: Machine): LinuxHost {
-  const pid = machine.initPid()
-  if (pid === undefined) throw new Error(`${machine.name} is off`)
-  const root = `/proc/${pid}/root`
-  const enter = ['nsenter', '-t', String(pid), '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w', '--']
-  return new LinuxHost({ disk: rootedDisk(new FileDisk(), root), root, enter })
-}
 
 /** The programs and the configuration file of a package that says its version. */
 export function tool(name: string, version: string, more: Partial<DebPackage> = {}): DebPackage {

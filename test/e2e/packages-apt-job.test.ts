@@ -6,7 +6,8 @@ import { packageJobEnv } from '../../src/agent/packages/exit-reasons.ts'
 import { type Bed, type MachineOptions, openBed } from '../bed/bed.ts'
 import type { DebPackage } from '../bed/deb-package.ts'
 import type { Machine } from '../bed/machine.ts'
-import { hostOf, mustStage, runJob, stage, tool } from './package-machine.ts'
+import { hostOfMachine } from '../conformance/host-of-machine.ts'
+import { mustStage, runJob, stage, tool } from './package-machine.ts'
 
 const signal = new AbortController().signal
 /** Holds the lock as another package manager would. */
@@ -49,14 +50,14 @@ describe('the job of apt', () => {
     const wanted = (version: string) => ['a', 'b'].map((name) => ({ name, version }))
     for (const [index, ms] of [600, 900, 1200, 1500, 1800, 2100].entries()) {
       const version = index % 2 === 0 ? '2.0' : '1.0'
-      const before = aptPackageManager(hostOf(machine))
+      const before = aptPackageManager(hostOfMachine(machine))
       const staged = await mustStage(before, { wanted: wanted(version), folder: `/var/lib/slipway/staging/${index}` })
       const job = runJob(machine, before, staged).catch(() => undefined)
       await pause(ms)
       await machine.powerLoss()
       await job
       await machine.boot()
-      const manager = aptPackageManager(hostOf(machine))
+      const manager = aptPackageManager(hostOfMachine(machine))
       expect(await runJob(machine, manager, staged), `after ${ms} ms`).toMatchObject({ code: 0 })
       expect(await manager.missing(staged, signal), `after ${ms} ms`).toBeUndefined()
       expect(await machine.run(['apt-mark', 'showhold'])).toBe('a\n')
@@ -68,7 +69,7 @@ describe('the job of apt', () => {
     'repairs a package left "%s" at the old and at the new version',
     async (state) => {
       const machine = await machineWith('plain', ['a=1.0'], [tool('a', '1.0'), tool('a', '2.0')])
-      const manager = aptPackageManager(hostOf(machine))
+      const manager = aptPackageManager(hostOfMachine(machine))
       for (const at of ['1.0', '2.0']) {
         const staged = await mustStage(manager, { wanted: [{ name: 'a', version: '2.0' }] })
         await leaveAs(machine, 'a', at, state)
@@ -87,14 +88,14 @@ describe('the job of apt', () => {
   it('refuses while another package is beyond repair', async () => {
     const machine = await machineWith('plain', ['a=1.0', 'b'], [tool('a', '1.0'), tool('a', '2.0'), tool('b', '1.0')])
     await leaveAs(machine, 'b', '1.0', 'reinstreq half-installed')
-    const result = await stage(aptPackageManager(hostOf(machine)), { wanted: [{ name: 'a', version: '2.0' }] })
+    const result = await stage(aptPackageManager(hostOfMachine(machine)), { wanted: [{ name: 'a', version: '2.0' }] })
     expect(result).toMatchObject({ reason: { code: 'PackagesBroken', message: expect.stringContaining('b 1.0') } })
     await machine.destroy()
   })
 
   it('waits for the lock and names who has it', async () => {
     const machine = await machineWith('plain', ['a=1.0'], [tool('a', '1.0'), tool('a', '2.0')])
-    const manager = aptPackageManager(hostOf(machine))
+    const manager = aptPackageManager(hostOfMachine(machine))
     const holder = new AbortController()
     const holding = machine
       .exec(['perl', '-e', lockHolder, '/var/lib/dpkg/lock-frontend'], { signal: holder.signal })
@@ -117,7 +118,7 @@ describe('the job of apt', () => {
 
   it('does not install a file that is not the one that was staged', async () => {
     const machine = await machineWith('plain', ['a=1.0'], [tool('a', '1.0'), tool('a', '2.0')])
-    const manager = aptPackageManager(hostOf(machine))
+    const manager = aptPackageManager(hostOfMachine(machine))
     const staged = await mustStage(manager, { wanted: [{ name: 'a', version: '2.0' }] })
     await machine.run(['dd', `of=${staged.packages[0]?.file}`, 'bs=1', 'seek=300', 'conv=notrunc'], { input: 'spoilt' })
     expect((await runJob(machine, manager, staged)).code).not.toBe(0)
@@ -138,7 +139,7 @@ describe('the job of apt', () => {
       tool('instead', '1.0', { control: { Conflicts: 'a' } }),
     ]
     const machine = await machineWith('remove', ['a', 'needs-a'], offered)
-    const manager = aptPackageManager(hostOf(machine))
+    const manager = aptPackageManager(hostOfMachine(machine))
     const gone = (name: string) => ({ name, purge: true })
     const refused = await stage(manager, { wanted: [], unwanted: [gone('a')] })
     expect(refused).toMatchObject({ reason: { code: 'PackageConflict', message: expect.stringContaining('needs-a') } })
@@ -160,7 +161,7 @@ describe('the job of apt', () => {
     const machine = await machineWith('net', ['a=1.0'], [tool('a', '1.0'), tool('a', '3.0')], {
       binds: [{ from: join(bed.slot.folder, 'repositories/bundle'), to: folder, readOnly: true }],
     })
-    const manager = aptPackageManager(hostOf(machine))
+    const manager = aptPackageManager(hostOfMachine(machine))
     const asked = bed.repositories.requests.length
     const staged = await mustStage(manager, { sources: { from: 'Folder', folder }, wanted: [{ name: 'a' }] })
     expect(staged.packages.map(({ name, version }) => `${name} ${version}`)).toEqual(['of-bundle 1.0', 'a 2.0'])

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aptPackageManager } from '../../src/agent/packages/apt/apt-package-manager.ts'
 import { type Bed, openBed } from '../bed/bed.ts'
 import type { Machine } from '../bed/machine.ts'
-import { hostOf, mustStage, runJob, stage, tool } from './package-machine.ts'
+import { hostOfMachine } from '../conformance/host-of-machine.ts'
+import { mustStage, runJob, stage, tool } from './package-machine.ts'
 
 const signal = new AbortController().signal
 const v135 = 'core:/stable:/v1.35/deb'
@@ -41,7 +42,7 @@ async function kubernetesMachine(): Promise<Machine> {
 describe('apt on a booted machine', () => {
   it('goes to the next minor version, keeps hold, marks and edited files, and back', async () => {
     const machine = await kubernetesMachine()
-    const manager = aptPackageManager(hostOf(machine))
+    const manager = aptPackageManager(hostOfMachine(machine))
     await machine.writeFile('/etc/kubelet.conf', 'edited by a person\n')
     const sourcesBefore = await machine.readFile('/etc/apt/sources.list.d/kubernetes.list')
     const listsBefore = await machine.run(['ls', '/var/lib/apt/lists'])
@@ -99,7 +100,7 @@ describe('apt on a booted machine', () => {
       const machine = await bed.machine()
       const url = await bed.publish(`bad-${signedBy}`, [tool('hello', '1.0')], { signedBy })
       await bed.trust(machine, 'bad', url)
-      const manager = aptPackageManager(hostOf(machine))
+      const manager = aptPackageManager(hostOfMachine(machine))
       const result = await stage(manager, { wanted: [{ name: 'hello' }] })
       expect(result).toMatchObject({ ok: false, reason: { code: 'RepositoryUntrusted' } })
       await machine.destroy()
@@ -108,7 +109,7 @@ describe('apt on a booted machine', () => {
 
   it('says what can never work, and what may pass', async () => {
     const machine = await kubernetesMachine()
-    const manager = aptPackageManager(hostOf(machine))
+    const manager = aptPackageManager(hostOfMachine(machine))
     const unknown = await stage(manager, { wanted: [{ name: 'kubelet', version: '1.35.9' }] })
     expect(unknown).toMatchObject({
       reason: {
@@ -157,7 +158,7 @@ describe('apt on a booted machine', () => {
       { name: 'large', version: '1.0', files: [{ path: '/opt/large', content: noise }] },
     ])
     await bed.trust(machine, 'large', url)
-    const manager = aptPackageManager(hostOf(machine))
+    const manager = aptPackageManager(hostOfMachine(machine))
     bed.repositories.bytesPerSecond = 100_000
     const broken = stage(manager, { wanted: [{ name: 'large' }] }).catch((error: unknown) => error)
     while (!bed.repositories.requests.some(({ path }) => path.endsWith('large_1.0_all.deb'))) await pause(50)

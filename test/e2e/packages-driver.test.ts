@@ -6,8 +6,9 @@ import type { Order } from '../../src/api/node-state.ts'
 import { silentLog } from '../../src/sim/silent-log.ts'
 import { type Bed, openBed } from '../bed/bed.ts'
 import type { Machine } from '../bed/machine.ts'
+import { hostOfMachine } from '../conformance/host-of-machine.ts'
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts'
-import { hostOf, tool } from './package-machine.ts'
+import { tool } from './package-machine.ts'
 
 const signal = new AbortController().signal
 const debian = { Origin: 'Debian', Suite: 'stable' }
@@ -41,7 +42,7 @@ async function oldMachine(repository: string): Promise<Machine> {
 }
 
 function stagingOn(machine: Machine, packages: 'Security' | 'All'): Staging & { readonly warnings: string[] } {
-  const host = hostOf(machine)
+  const host = hostOfMachine(machine)
   const order: Order = {
     id: 'u-1',
     update: 'u',
