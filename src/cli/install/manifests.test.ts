@@ -64,3 +64,24 @@ describe('install --print', () => {
     }
   })
 })
+
+describe('install for agents that are services of their hosts', () => {
+  it('prints no agent pod and no account: kubelets have the rights', () => {
+    const all = manifests({ ...settings, hostService: true })
+    expect(all.some(({ kind }) => kind === 'DaemonSet')).toBe(false)
+    expect(all.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata.name)).toEqual([
+      'slipway-operator',
+    ])
+    const bindings = all.filter(({ kind, metadata }) => kind.endsWith('Binding') && metadata.name === 'slipway-agent')
+    expect(bindings.map(({ subjects }) => subjects)).toEqual(
+      Array(2).fill([{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:nodes' }]),
+    )
+  })
+
+  it('prints the unit of such an agent', async () => {
+    const cli = cliFixture(new FakeKubeApi())
+    expect(await cli.run('install', '--print-unit')).toBe(0)
+    expect(cli.out.text).toContain('\n[Service]\nExecStart=/opt/slipway/node --lite-mode ')
+    expect(cli.out.text).toContain(' agent --node-name=%H --kubeconfig=/etc/kubernetes/kubelet.conf ')
+  })
+})
