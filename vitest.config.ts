@@ -45,6 +45,17 @@ export default defineConfig({
                 sequence: { groupOrder: 2 },
               },
             },
+            {
+              extends: true as const,
+              test: {
+                name: 'conformance',
+                include: ['test/conformance/*.test.ts'],
+                testTimeout: 900_000,
+                hookTimeout: 3_600_000,
+                fileParallelism: false,
+                sequence: { groupOrder: 3 },
+              },
+            },
           ]
         : []),
     ],

@@ -100,7 +100,7 @@ describe('a status that cannot be written', () => {
 describe('a disk that fails', () => {
   it.each([
     { file: 'orders/op-1/order.json', text: '{"format": 1, "sha256": "', says: 'is damaged or half-written' },
-    { file: 'orders/op-1/order.json', text: '{"format": 2}', says: 'newer version of the agent (format 2' },
+    { file: 'orders/op-1/order.json', text: '{"format": 3}', says: 'newer version of the agent (format 3' },
     { file: 'orders/op-1/step-01-script.inprogress', text: '{"format": 1, "content": {}}', says: 'checksum' },
     { file: 'orders/op-1/step-07-other.done', text: 'x', says: 'is no step of this order' },
     { file: 'agent.json', text: '', says: 'is damaged or half-written' },

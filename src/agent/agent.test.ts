@@ -74,7 +74,7 @@ describe('an order', () => {
       ),
     )
     expect(JSON.parse(bench.disk.files.get('/var/lib/slipway/agent.json')?.content ?? '')).toMatchObject({
-      format: 1,
+      format: 2,
       content: { epoch: 1, nodeUID: 'node-uid' },
     })
   })

@@ -11,6 +11,7 @@ import type { Random } from '../ports/random.ts'
 import type { Driver } from './drivers/driver.ts'
 import { OrderDesk } from './order-desk.ts'
 import { Publisher } from './publisher.ts'
+import { keepRunning, type SideTask } from './side-task.ts'
 
 export interface AgentOptions {
   readonly api: KubeApi
@@ -23,6 +24,7 @@ export interface AgentOptions {
   readonly stateDir: string
   readonly version: string
   readonly drivers: readonly Driver[]
+  readonly sideTasks?: readonly SideTask[]
 }
 
 /** Runs until aborted. Work that is under way on the host goes on without the agent; the next one finds it again. */
@@ -39,8 +41,11 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
     await reflector.synced(signal)
     isSynced = true
   }
+  const besides = (options.sideTasks ?? []).map((task) =>
+    keepRunning(task, { ...options, log, store, publisher }, signal),
+  )
   try {
-    await Promise.all([reflector.run(signal), awaitSync(), publisher.run(signal), desk.run(signal)])
+    await Promise.all([reflector.run(signal), awaitSync(), publisher.run(signal), desk.run(signal), ...besides])
   } catch (error) {
     if (!signal.aborted) throw error
   }

@@ -1,7 +1,7 @@
 // Takes the orders of this node one after another: judged by fencing, carried out, their end reported. Level-based: it looks at
 // the NodeState as it is now, so nothing depends on having seen every change.
 
-import type { AgentOrder, AgentStatus, NodeState, Order } from '../api/node-state.ts'
+import type { AgentOrder, NodeState, Order } from '../api/node-state.ts'
 import type { Reason } from '../api/reason.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import { equalJson } from '../core/merge-patch.ts'
@@ -14,7 +14,7 @@ import { carryOut, stepNamesOf, type Workshop } from './carry-out.ts'
 import { judgeOrder, nodeUIDOf, type Verdict, whyStop } from './fencing.ts'
 import { Journal } from './journal/journal.ts'
 import type { EndState, OrderFolder } from './journal/order-folder.ts'
-import type { Publisher } from './publisher.ts'
+import type { Publisher, Word } from './publisher.ts'
 import { bareReport, endReport } from './report.ts'
 
 export interface OrderDeskOptions extends Omit<Workshop, 'tell'> {
@@ -214,7 +214,7 @@ export class OrderDesk {
   #publish(withinMs?: number): void {
     const { publisher, version, drivers } = this.#options
     this.#epoch = this.#journal?.record.epoch ?? this.#epoch
-    const status: AgentStatus = {
+    const word: Word = {
       version,
       bootID: this.#bootId,
       epoch: this.#epoch,
@@ -222,7 +222,7 @@ export class OrderDesk {
       facts: { ...this.#facts, versionsOnOffer: this.#facts.versionsOnOffer.slice(0, versionsOnOffer) },
       ...(this.#report && { order: this.#report }),
     }
-    publisher.publish(status, withinMs)
+    publisher.publish(word, withinMs)
   }
 
   #state(): NodeState | undefined {

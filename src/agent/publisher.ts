@@ -24,21 +24,29 @@ export interface PublisherOptions {
   readonly nodeName: string
 }
 
+/** What one part of the agent has to say; each field has one speaker. Undefined takes a field away, an absent one stays as it is. */
+export type Word = { readonly [Field in keyof AgentStatus]?: AgentStatus[Field] | undefined }
+
 export class Publisher {
   readonly #options: PublisherOptions
   readonly #bell = new Bell()
-  #status: AgentStatus | undefined
+  #said: Word = {}
   /** What the server did not keep although it accepted it, or refused; not sent again. */
-  #givenUp: AgentStatus | undefined
+  #givenUp: Word | undefined
   #cancelTimer: CancelTimer | undefined
 
   constructor(options: PublisherOptions) {
     this.#options = options
   }
 
+  /** All that was said so far. */
+  get said(): Word {
+    return this.#said
+  }
+
   /** Sends it at once, or together with the next one if that comes within the given time. */
-  publish(status: AgentStatus, withinMs = 0): void {
-    this.#status = status
+  publish(word: Word, withinMs = 0): void {
+    this.#said = { ...this.#said, ...word }
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     if (withinMs > 0) {
@@ -76,20 +84,21 @@ export class Publisher {
 
   async #send(signal: AbortSignal): Promise<void> {
     const { api, store, nodeName, log } = this.#options
-    const status = this.#status
-    if (!status || this.#cancelTimer || equalJson(status, this.#givenUp)) return
-    const patch = difference(store.get(nodeName), status)
+    const said = this.#said
+    // Who the agent is comes first: without it the status is not whole.
+    if (said.version === undefined || this.#cancelTimer || equalJson(said, this.#givenUp)) return
+    const patch = difference(store.get(nodeName), said)
     if (!patch) return
     try {
       const answer = await api.patch(nodeStates, { name: nodeName }, { type: 'merge', body: patch }, signal, 'status')
       store.learn(answer)
-      if (difference(answer, status)) {
-        this.#givenUp = status
+      if (difference(answer, said)) {
+        this.#givenUp = said
         log.warn('the API server did not keep all that was reported; are the CRDs older than this agent?')
       }
     } catch (error) {
       if (!isKubeError(error, 'Invalid')) throw error
-      this.#givenUp = status
+      this.#givenUp = said
       log.error('the API server refuses what this node reports; are the CRDs older than this agent?', {
         error: error.message,
       })
@@ -109,11 +118,10 @@ export class Publisher {
   }
 }
 
-/** A merge patch fenced by the object's uid. An order nobody has anything to say about is left as it stands. */
-function difference(state: NodeState | undefined, status: AgentStatus): Record<string, unknown> | undefined {
+/** A merge patch fenced by the object's uid. What nobody has spoken of is left as it stands. */
+function difference(state: NodeState | undefined, said: Word): Record<string, unknown> | undefined {
   if (!state) return undefined
   const before = state.status?.agent
-  const order = status.order ?? before?.order
-  const agent = mergePatch(before, order ? { ...status, order } : status)
+  const agent = mergePatch(before, { ...before, ...said })
   return agent === undefined ? undefined : { metadata: { uid: state.metadata.uid }, status: { agent } }
 }

@@ -76,7 +76,7 @@ export async function runStep(run: StepRun, signal: AbortSignal): Promise<StepOu
       failed = conclusion.failed
     }
     if (await alreadyHolds(run, last?.begun, signal)) return await finish(run, last?.begun)
-    const permission = await run.mayStart(step)
+    const permission: Permission = last && step.waits ? { may: true } : await run.mayStart(step)
     if (!permission.may) return failed ? { outcome: 'failed', failed } : { outcome: 'stopped', permission }
     last = await attempt(run, { ...tally, starts: tally.starts + 1 }, signal)
   }
@@ -94,7 +94,7 @@ async function conclude(
     // The machine was booted, or the agent died before it could let the process run. It has failed at nothing yet.
     const rebooted = begun.process.bootId !== (await run.host.bootId())
     const cutOff = begun.cutOff + (rebooted ? 0 : 1)
-    if (cutOff <= cutOffsAllowed) return { tally: { ...begun, cutOff }, failed: undefined }
+    if (cutOff <= cutOffsAllowed || run.step.waits) return { tally: { ...begun, cutOff }, failed: undefined }
     return { outcome: 'failed', failed }
   }
   const failures = begun.failures + 1

@@ -2,11 +2,13 @@
 // that a person can read it and a damaged one is recognised. A change of these shapes needs a new `journalFormat`.
 
 import { z } from 'zod'
-import { agentOrderSchema, orderSchema } from './node-state.ts'
+import { agentOrderSchema, doneJobSchema, maxDoneJobs, maxSteps, orderSchema } from './node-state.ts'
 import { reasonSchema } from './reason.ts'
 import { instantText } from './scalars.ts'
 
-export const journalFormat = 1
+export const journalFormat = 2
+/** What this agent can take over; src/agent/journal/take-over.ts says what changed since. */
+export const oldestJournalFormat = 1
 
 /** `agent.json`: what must outlive every order. */
 export const agentRecordSchema = z.strictObject({
@@ -14,13 +16,16 @@ export const agentRecordSchema = z.strictObject({
   nodeUID: z.string().max(64).describe('the Node this machine was at the last accepted order; empty before'),
 })
 
+/** `host-key`: X25519, base64; the private half never leaves the host. */
+export const hostKeySchema = z.strictObject({ publicKey: z.string().max(64), privateKey: z.string().max(64) })
+
 /** `orders/<order>/order.json`: the whole order as it was accepted; nothing of it is looked up again. */
 export const acceptedOrderSchema = z.strictObject({
   acceptedAt: instantText.describe('by the host’s wall clock: after a restart the order’s time-out goes on from here'),
-  steps: z.array(z.string().max(64)).max(48),
+  steps: z.array(z.string().max(64)).max(maxSteps),
   undo: z
     .array(z.string().max(64))
-    .max(48)
+    .max(maxSteps)
     .optional()
     .describe('the steps that take it back, in their order; run only when one of the others failed'),
   order: orderSchema,
@@ -60,6 +65,12 @@ export const stepDoneSchema = z.strictObject({
   finishedAt: instantText,
   logTail: z.string().max(4096).optional(),
 })
+
+/** `jobs.json`: the maintenance jobs this host has done, the latest last; none of them is run again. */
+export const jobRecordSchema = z.strictObject({ jobs: z.array(doneJobSchema).max(maxDoneJobs) })
+
+/** `maintenance-failure.json`: what a maintenance script said went wrong; there until its request is. */
+export const maintenanceFailureSchema = z.strictObject({ at: instantText, message: z.string().max(2048) })
 
 /** `completed`, `failed`, `withdrawn` or `refused`: the agent's last word, reported again as often as it is asked for. */
 export const orderEndSchema = z.strictObject({ report: agentOrderSchema })

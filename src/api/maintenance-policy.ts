@@ -1,15 +1,63 @@
 // MaintenancePolicy: one object, named `default`. Its status is the ledger, the only place that grants the right to disrupt.
 
 import { z } from 'zod'
-import type { CelRule } from './cel-rule.ts'
+import { type CelRule, celRules } from './cel-rule.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
-import { countOrPercent, durationText, instantText } from './scalars.ts'
+import {
+  absolutePath,
+  countOrPercent,
+  durationText,
+  instantText,
+  labelSelector,
+  objectName,
+  sha256Text,
+  webAddress,
+} from './scalars.ts'
+import { maxJobs } from './work.ts'
 
 export const drainSettingsSchema = z.strictObject({
   timeout: durationText.optional().describe('after this the drain needs a person; it goes on trying. Default 30m'),
   podGracePeriod: durationText.optional().describe('overrides the pods’ own; absent = as each pod says'),
   unmanagedPods: z.enum(['Block', 'Delete']).optional().describe('pods nothing would make again. Default Block'),
   emptyDir: z.enum(['Delete', 'Block']).optional().describe('pods that keep data in an emptyDir. Default Delete'),
+})
+
+const oneSource = 'names exactly one of configMap and url'
+const namedOnce = 'has a job name twice: each job has its own'
+
+const jobSchema = z
+  .strictObject({
+    name: objectName,
+    priority: z.int().min(0).max(1000).optional().describe('lower numbers run first. Default 99'),
+    configMap: objectName.optional().describe('in the operator’s namespace; its key "script" is the content'),
+    url: webAddress.optional().describe('where each host fetches it, before it is drained'),
+    sha256: sha256Text.describe('of the script; with another one the job is another, and runs again'),
+    validate: z
+      .strictObject({ configMap: objectName, sha256: sha256Text })
+      .optional()
+      .describe('run afterwards; its exit code decides'),
+    nodeSelector: labelSelector.optional().describe('absent = every node'),
+  })
+  .refine(({ configMap, url }) => (configMap === undefined) !== (url === undefined), oneSource)
+  .meta(celRules({ rule: 'has(self.configMap) != has(self.url)', message: oneSource }))
+
+export const maintenanceSchema = z.strictObject({
+  required: absolutePath
+    .optional()
+    .describe('the file by which a script asks for its node. Default /var/maintenance-required'),
+  inProgress: absolutePath
+    .optional()
+    .describe('the file that says that the node is empty. Default /var/maintenance-in-progress'),
+  timeout: durationText
+    .optional()
+    .describe('after this a person is called for; the node stays as it is, and nothing is cut short. Default 1h'),
+  jobs: z
+    .array(jobSchema)
+    .max(maxJobs)
+    .refine((jobs) => new Set(jobs.map(({ name }) => name)).size === jobs.length, namedOnce)
+    .meta(celRules({ rule: 'self.all(a, self.exists_one(b, b.name == a.name))', message: namedOnce }))
+    .optional()
+    .describe('scripts that run once on each node, while it is empty'),
 })
 
 export const maintenancePolicySpecSchema = z.strictObject({
@@ -23,6 +71,36 @@ export const maintenancePolicySpecSchema = z.strictObject({
     .max(16)
     .optional(),
   drain: drainSettingsSchema.optional(),
+  reboots: z
+    .strictObject({
+      sentinels: z
+        .array(absolutePath)
+        .max(8)
+        .optional()
+        .describe('files that ask for a reboot, as /var/run/reboot-required'),
+      command: z
+        .array(z.string().min(1).max(1024))
+        .min(1)
+        .max(16)
+        .optional()
+        .describe('a program and its arguments, run from time to time; exit code 0 asks for a reboot'),
+    })
+    .optional()
+    .describe('reboots a host asks for, one drain for each. Absent = off: nothing is rebooted'),
+  maintenance: maintenanceSchema.optional().describe('maintenance by scripts of the hosts and by jobs. Absent = off'),
+  taintWhileWaiting: z
+    .boolean()
+    .optional()
+    .describe(
+      'keep new pods off nodes that wait for their turn where others can take them (PreferNoSchedule). Default false',
+    ),
+  history: z
+    .strictObject({
+      keepOperations: z.int().min(1).max(1000).optional().describe('per node. Default 20'),
+      keepFor: durationText.optional().describe('Default 720h'),
+    })
+    .optional()
+    .describe('how long what ended is kept on the hosts; the newest always is'),
 })
 
 export const grantSchema = z.strictObject({
@@ -36,6 +114,8 @@ export const maintenancePolicyStatusSchema = z.strictObject({
   ledger: z.strictObject({ epoch: z.int().min(0), grants: z.array(grantSchema).max(10_000) }).optional(),
 })
 
+export type MaintenanceJob = z.infer<typeof jobSchema>
+export type MaintenancePolicySpec = z.infer<typeof maintenancePolicySpecSchema>
 export type DrainSettings = z.infer<typeof drainSettingsSchema>
 export type Grant = z.infer<typeof grantSchema>
 export interface Ledger {

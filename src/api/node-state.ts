@@ -8,6 +8,9 @@ import { contentSchema, maintenanceWorkSchema, rollbackChoices, workSchema } fro
 
 const identifier = z.string().min(1).max(320)
 
+/** An order of twelve jobs, each with its validation and its record, and what may come with them. */
+export const maxSteps = 48
+
 export const operationKinds = ['DirectUpdate', 'NodeProfile', 'Maintenance'] as const
 
 export const orderSchema = z.strictObject({
@@ -100,8 +103,11 @@ export const agentOrderSchema = z.strictObject({
   reason: reasonSchema.optional(),
   warnings: z.array(z.string().max(512)).max(16).optional().describe('what a person should know, though it went on'),
   rolledBack: z.boolean().optional().describe('it failed, and what it had done was undone'),
-  steps: z.array(agentStepSchema).max(48),
+  steps: z.array(agentStepSchema).max(maxSteps),
 })
+
+export const maxDoneJobs = 64
+export const doneJobSchema = z.strictObject({ name: objectName, sha256: sha256Text, finishedAt: instantText })
 
 export const agentStatusSchema = z.strictObject({
   version: z.string().max(64),
@@ -136,6 +142,7 @@ export const agentStatusSchema = z.strictObject({
       maintenanceRequired: instantText.optional(),
       maintenanceInProgress: instantText.optional(),
       rebootRequired: instantText.optional(),
+      failure: reasonSchema.optional().describe('what the maintenance script said went wrong'),
     })
     .optional()
     .describe('files on the host that ask for something, each with the time it was first seen'),
@@ -143,18 +150,18 @@ export const agentStatusSchema = z.strictObject({
     .strictObject({
       applied: sha256Text.optional().describe('the desired state that was applied last'),
       appliedAt: instantText.optional(),
-      checkedAt: instantText.optional(),
+      checkedAt: instantText.optional().describe('when what is said of drift was first found so'),
+      repaired: z
+        .strictObject({ at: instantText, items: z.array(z.string().max(1100)).max(20) })
+        .optional()
+        .describe('the last items the agent put right by itself'),
       drift: z
         .array(z.strictObject({ item: z.string().max(1100), reason: reasonSchema }))
         .max(20)
         .optional(),
     })
     .optional(),
-  jobs: z
-    .array(z.strictObject({ name: objectName, sha256: sha256Text, finishedAt: instantText }))
-    .max(64)
-    .optional()
-    .describe('maintenance jobs this host has done'),
+  jobs: z.array(doneJobSchema).max(maxDoneJobs).optional().describe('maintenance jobs this host has done'),
   publicKey: z.string().max(64).optional().describe('X25519, base64: what must stay secret is sealed to it'),
   logs: z
     .strictObject({
@@ -166,6 +173,18 @@ export const agentStatusSchema = z.strictObject({
     })
     .optional()
     .describe('the answer to spec.logs'),
+})
+
+export const maxLogBytes = 500_000
+
+/** A person asks by this annotation on the NodeState, the operator passes it on in spec.logs, the agent answers in its status. */
+export const logsAnnotation = 'slipway.dev/logs-request'
+
+export const logQuestionSchema = z.strictObject({
+  request: z.string().min(1).max(64).describe('names the question; the answer repeats it'),
+  order: identifier.optional().describe('absent = the newest'),
+  step: z.string().max(64).optional().describe('absent = all of them'),
+  bytes: z.int().min(1).max(maxLogBytes),
 })
 
 export const nodeStateSpecSchema = z.strictObject({
@@ -186,14 +205,7 @@ export const nodeStateSpecSchema = z.strictObject({
     .strictObject({ keepOperations: z.int().min(1).max(1000), keepFor: durationText })
     .optional()
     .describe('how long the folders of ended orders stay on the host'),
-  logs: z
-    .strictObject({
-      request: z.string().max(64),
-      order: identifier.optional(),
-      step: z.string().max(64).optional(),
-      bytes: z.int().min(1).max(500_000),
-    })
-    .optional(),
+  logs: logQuestionSchema.optional(),
 })
 export const nodeStateStatusSchema = z.strictObject({
   rollout: rolloutSchema.optional(),
@@ -211,6 +223,10 @@ export type NodePhase = (typeof nodePhases)[number]
 export type Rollout = z.infer<typeof rolloutSchema>
 export type AgentStep = z.infer<typeof agentStepSchema>
 export type AgentOrder = z.infer<typeof agentOrderSchema>
+export type LogQuestion = z.infer<typeof logQuestionSchema>
+export type DoneJob = z.infer<typeof doneJobSchema>
+export type Sentinels = NonNullable<z.infer<typeof agentStatusSchema>['sentinels']>
+export type SentinelFiles = NonNullable<z.infer<typeof nodeStateSpecSchema>['sentinels']>
 export type AgentStatus = z.infer<typeof agentStatusSchema>
 
 /** Owned by its Node (metadata.ownerReferences, one entry, with the Node's uid). */

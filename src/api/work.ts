@@ -72,6 +72,8 @@ export const bundleSchema = z.strictObject({
   sha256: sha256Text,
 })
 
+export const maxJobs = 12
+
 /** A maintenance job as it runs on a host. */
 export const jobWorkSchema = z.strictObject({
   name: objectName,
@@ -95,7 +97,7 @@ export const workSchema = z
         desired: contentSchema.describe('the host’s whole desired state, as JSON'),
       })
       .optional(),
-    jobs: z.array(jobWorkSchema).max(32).optional(),
+    jobs: z.array(jobWorkSchema).max(maxJobs).optional(),
     script: contentSchema.extend({ validate: contentSchema.optional() }).optional(),
     os: osWorkSchema.optional(),
     kubernetes: kubernetesWorkSchema.optional(),

@@ -1,7 +1,9 @@
 // What the command line needs from the outside. Main hands it in, so that every command runs in a test without a process.
 
 import type { Clock } from '../ports/clock.ts'
+import type { Compression } from '../ports/compression.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
+import type { LocalClient } from '../ports/local-server.ts'
 import type { Random } from '../ports/random.ts'
 import type { ProgressSink } from './progress/sink.ts'
 
@@ -105,6 +107,9 @@ export interface CliDependencies {
   readonly signal: AbortSignal
   connect(connection: Connection): Promise<KubeApi>
   readFile(path: string): Promise<string>
+  /** The agent on this machine. */
+  local(): Promise<LocalClient>
+  compression(): Promise<Compression>
   /** SHA-256 in lower-case hexadecimal. */
   sha256(text: string): string
   /** The generated CustomResourceDefinitions as one YAML text of several documents. */

@@ -4,7 +4,9 @@ import { Command, CommanderError } from 'commander'
 import { contextOf, type RunAction } from './command-context.ts'
 import { addAgent } from './commands/agent.ts'
 import { addDemo } from './commands/demo.ts'
+import { addHost } from './commands/host.ts'
 import { addInstall } from './commands/install.ts'
+import { addLogs } from './commands/logs.ts'
 import { addNodes } from './commands/nodes.ts'
 import { addOperator } from './commands/operator.ts'
 import { addSim } from './commands/sim-agents.ts'
@@ -75,6 +77,8 @@ const commands = [
   addStatus,
   addNodes,
   addWhy,
+  addLogs,
+  addHost,
   addInstall,
   addSimulate,
   addSim,

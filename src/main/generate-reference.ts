@@ -8,4 +8,4 @@ const files = new Map([
   ['reasons.md', renderReasons()],
   ['permissions.md', renderPermissions()],
 ])
-await generate({ path: 'docs/reference', files, source: 'src/api', target: 'reference' })
+await generate({ path: 'docs/reference', files, others: ['drivers.md'], source: 'src/api', target: 'reference' })

@@ -15,7 +15,7 @@ const { env } = process
 const clock = new SystemClock()
 const random = new SystemRandom()
 const connector = new Connector({ clock, random, version, env })
-const role = { connector, clock, random, version }
+const role = { connector, clock, random, version, env }
 
 const deps: CliDependencies = {
   out: streamTerminal(process.stdout, env),
@@ -27,6 +27,8 @@ const deps: CliDependencies = {
   // A person waits for the answer: what cannot be reached is said after seconds, not after half a minute.
   connect: (connection) => connector.connect({ ...connection, component: 'cli', timeoutMs: 15_000, retryForMs: 2000 }),
   readFile: (path) => readFile(path, 'utf8'),
+  local: async () => (await import('../adapters/local-socket/unix-client.ts')).unixClient,
+  compression: async () => (await import('../adapters/compression/gzip.ts')).gzipCompression,
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
   // Loaded when asked for: an agent keeps no simulator and no YAML in memory, and `status` does not wait for them.
   yaml: async () => (await import('./yaml-text.ts')).yamlText,

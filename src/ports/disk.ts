@@ -1,3 +1,8 @@
+export interface Excerpt {
+  readonly text: string
+  readonly bytes: number
+}
+
 /**
  * The few file operations the journal needs, so that the simulator can cut the power between any two of them.
  * Paths are absolute. What was written is safe against power loss only after `sync` of the file, and a new, renamed or
@@ -8,6 +13,10 @@ export interface Disk {
   read(path: string): Promise<string | undefined>
   /** The last `bytes` of a file as text (for log tails); undefined where there is none. */
   readTail(path: string, bytes: number): Promise<string | undefined>
+  /** At most `maxBytes` from `offset` on, without the half of a character at its end; undefined where there is no file. */
+  readFrom(path: string, offset: number, maxBytes: number): Promise<Excerpt | undefined>
+  /** How large the file is; undefined where there is none. */
+  bytes(path: string): Promise<number | undefined>
   /** Creates or truncates the file and writes all of it; not durable before `sync`. */
   write(path: string, content: string, mode: number): Promise<void>
   sync(path: string): Promise<void>

@@ -2,7 +2,7 @@
 // after `syncFolder` of its folder; of the rest a seeded choice survives, names in the order they were changed.
 
 import { SlipwayError } from '../api/slipway-error.ts'
-import type { Disk } from '../ports/disk.ts'
+import type { Disk, Excerpt } from '../ports/disk.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 interface File {
@@ -30,6 +30,15 @@ export class PretendDisk implements Disk {
 
   async readTail(path: string, bytes: number): Promise<string | undefined> {
     return this.#files.get(path)?.content.slice(-bytes)
+  }
+
+  async readFrom(path: string, offset: number, maxBytes: number): Promise<Excerpt | undefined> {
+    const text = this.#files.get(path)?.content.slice(offset, offset + maxBytes)
+    return text === undefined ? undefined : { text, bytes: text.length }
+  }
+
+  async bytes(path: string): Promise<number | undefined> {
+    return this.#files.get(path)?.content.length
   }
 
   async write(path: string, content: string, _mode: number): Promise<void> {

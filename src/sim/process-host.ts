@@ -54,6 +54,8 @@ function diskOf(process: SimProcess, disk: Disk, fault?: DiskFault): Disk {
   return {
     read: (path) => within(process, () => disk.read(path)),
     readTail: (path, bytes) => within(process, () => disk.readTail(path, bytes)),
+    readFrom: (path, offset, maxBytes) => within(process, () => disk.readFrom(path, offset, maxBytes)),
+    bytes: (path) => within(process, () => disk.bytes(path)),
     names: (path) => within(process, () => disk.names(path)),
     write: (path, content, mode) => change('write', path, () => disk.write(path, content, mode)),
     sync: (path) => change('sync', path, () => disk.sync(path)),

@@ -32,6 +32,7 @@ export class FakeHost implements Host {
   readonly #clock: Clock
   #boot = 1
   #nextPid = 100
+  #files: { readonly disk: MemoryDisk; readonly files: HostFiles } | undefined
   #processes = new Map<number, Running>()
   facts_: HostFacts = { os: 'Pretend 1', kernel: '6.1', architecture: 'amd64', kubelet: 'v1.35.4', versionsOnOffer: [] }
   behave: (job: Job) => Behaviour = () => ({ ms: 1000, exitCode: 0 })
@@ -53,8 +54,10 @@ export class FakeHost implements Host {
     return Promise.resolve(`boot-${this.#boot}`)
   }
 
+  /** The same object as long as the machine has the same disk: who watches it hears of changes. */
   get files(): HostFiles {
-    return new DiskFiles(this.disk)
+    if (this.#files?.disk !== this.disk) this.#files = { disk: this.disk, files: new DiskFiles(this.disk) }
+    return this.#files.files
   }
 
   run(command: Command): Promise<CommandResult> {

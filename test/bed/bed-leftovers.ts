@@ -40,7 +40,7 @@ export function removeTree(folder: string): void {
     if (mountsUnder(folder).length > 0) pause(50)
   }
   // Never across a mount: what is mounted there is not ours to delete.
-  if (mountsUnder(folder).length === 0) spawnSync('rm', ['-rf', '--one-file-system', folder])
+  if (mountsUnder(folder).length === 0) removeFolder(folder)
 }
 
 /** Removes a cgroup with all below it, as far as nothing runs there. */

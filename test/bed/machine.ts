@@ -144,7 +144,8 @@ export class Machine {
     const startMs = performance.now()
     const execution = await execute(
       [
-        ...['nsenter', '-t', String(init), '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w', '--'],
+        // Without a fork: one that waits would stop for good when a shutting-down systemd stops its child.
+        ...['nsenter', '-t', String(init), '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w', '--no-fork', '--'],
         // Ends with us, or with the time: `timeout` takes its whole process group along.
         ...['setpriv', '--pdeathsig', 'TERM', 'timeout', '--kill-after=2', (timeoutMs / 1000).toFixed(3)],
         ...['env', '-i', ...environment, ...variables, ...argv],

@@ -1,5 +1,6 @@
 // Objects and dependencies for the tests of the command line: one small cluster in the middle of an upgrade.
 
+import { gzipCompression } from '../../src/adapters/compression/gzip.ts'
 import type { DirectUpdate, DirectUpdateStatus } from '../../src/api/direct-update.ts'
 import { directUpdates } from '../../src/api/direct-update.ts'
 import { type Node, nodes } from '../../src/api/kube.ts'
@@ -220,6 +221,8 @@ export function cliFixture(api: FakeKubeApi, changes: Partial<CliDependencies> =
     signal: controller.signal,
     connect: async () => api,
     readFile: async (path) => Promise.reject(new Error(`ENOENT: no such file, open '${path}'`)),
+    local: notAsked,
+    compression: async () => gzipCompression,
     sha256: (text) => text.length.toString(16).padStart(64, '0'),
     crds: async () => 'kind: CustomResourceDefinition\n',
     runOperator: notAsked,

@@ -55,6 +55,12 @@ describe('a machine', () => {
     expect(await machine.readFile('/etc/kept')).toBe('kept')
   })
 
+  test('ends every program when it reboots', async () => {
+    const running = Array.from({ length: 5 }, () => machine.exec(['sh', '-c', 'trap "" TERM; sleep 987']))
+    await machine.reboot()
+    for (const { code } of await Promise.all(running)) expect(code).not.toBe(0)
+  })
+
   test('stays off after a power loss until it is booted', async () => {
     const before = await machine.bootId()
     const running = machine.exec(['sleep', '987'])

@@ -9,6 +9,8 @@ import { kubernetesVersion } from '../bed/versions.ts'
 import { SlipwayInCluster } from './slipway-in-cluster.ts'
 
 const upgradeMs = 20 * 60_000
+/** What takes less is over before anybody could be killed in it; the conformance suite kills there at each write. */
+const lastingMs = 1_000
 
 describe('an upgrade whose agents are killed in every step, and one machine loses power inside dpkg', () => {
   let bed: Bed
@@ -46,9 +48,9 @@ describe('an upgrade whose agents are killed in every step, and one machine lose
     if (update.status?.phase !== 'Succeeded') expect.fail(await slipway.story())
     for (const node of cluster.nodes) {
       const steps = (await slipway.state(node.name)).status?.agent?.order?.steps ?? []
-      for (const { name, attempts } of steps) {
-        if (attempts > 0) expect([...killed], `killed in ${name} of ${node.name}`).toContain(`${node.name} ${name}`)
-      }
+      const lasting = steps.filter(({ startedAt, finishedAt }) => durationMs(startedAt, finishedAt) >= lastingMs)
+      expect(lasting.length).toBeGreaterThan(1)
+      for (const { name } of lasting) expect([...killed]).toContain(`${node.name} ${name}`)
     }
   })
 
@@ -62,6 +64,10 @@ describe('an upgrade whose agents are killed in every step, and one machine lose
     }
   })
 })
+
+function durationMs(startedAt: string | undefined, finishedAt: string | undefined): number {
+  return startedAt === undefined || finishedAt === undefined ? 0 : Date.parse(finishedAt) - Date.parse(startedAt)
+}
 
 /** The agent of a node is killed once in each step, as soon as the step is seen to run. */
 async function killInEveryStep(slipway: SlipwayInCluster, killed: Set<string>, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { SlipwayError } from '../../src/api/slipway-error.ts'
-import type { Disk } from '../../src/ports/disk.ts'
+import type { Disk, Excerpt } from '../../src/ports/disk.ts'
 
 interface File {
   content: string
@@ -26,6 +26,17 @@ export class MemoryDisk implements Disk {
 
   readTail(path: string, bytes: number): Promise<string | undefined> {
     return this.#operate(() => this.files.get(path)?.content.slice(-bytes))
+  }
+
+  readFrom(path: string, offset: number, maxBytes: number): Promise<Excerpt | undefined> {
+    return this.#operate(() => {
+      const text = this.files.get(path)?.content.slice(offset, offset + maxBytes)
+      return text === undefined ? undefined : { text, bytes: text.length }
+    })
+  }
+
+  bytes(path: string): Promise<number | undefined> {
+    return this.#operate(() => this.files.get(path)?.content.length)
   }
 
   write(path: string, content: string): Promise<void> {
@@ -90,7 +101,7 @@ export class MemoryDisk implements Disk {
   removeFolder(path: string): Promise<void> {
     return this.#operate(() => {
       for (const name of this.files.keys()) if (name.startsWith(`${path}/`)) this.files.delete(name)
-      this.folders.delete(path)
+      for (const name of this.folders) if (name === path || name.startsWith(`${path}/`)) this.folders.delete(name)
     })
   }
 

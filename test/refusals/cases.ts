@@ -2,7 +2,7 @@
 
 export interface RefusalCase {
   readonly what: string
-  readonly kind: 'DirectUpdate' | 'MaintenancePolicy' | 'NodeState'
+  readonly kind: 'DirectUpdate' | 'MaintenancePolicy' | 'NodeProfile' | 'NodeState'
   readonly spec: unknown
   readonly field: string
   /** What both say. */
@@ -143,6 +143,43 @@ export const refused: readonly RefusalCase[] = [
     spec: { budgets: [{ maxUnavailable: 0 }] },
     field: 'spec.budgets[0].maxUnavailable',
     says: share,
+  },
+  {
+    what: 'a job from two places',
+    kind: 'MaintenancePolicy',
+    spec: {
+      maintenance: { jobs: [{ name: 'a', configMap: 'a', url: 'https://example.com/a', sha256: 'a'.repeat(64) }] },
+    },
+    field: 'spec.maintenance.jobs[0]',
+    says: 'names exactly one of configMap and url',
+  },
+  {
+    what: 'a job from nowhere',
+    kind: 'MaintenancePolicy',
+    spec: { maintenance: { jobs: [{ name: 'a', sha256: 'a'.repeat(64) }] } },
+    field: 'spec.maintenance.jobs[0]',
+    says: 'names exactly one of configMap and url',
+  },
+  {
+    what: 'two jobs of one name',
+    kind: 'MaintenancePolicy',
+    spec: {
+      maintenance: {
+        jobs: [
+          { name: 'a', configMap: 'a', sha256: 'a'.repeat(64) },
+          { name: 'a', configMap: 'b', sha256: 'b'.repeat(64) },
+        ],
+      },
+    },
+    field: 'spec.maintenance.jobs',
+    says: 'has a job name twice',
+  },
+  {
+    what: 'a sentinel that climbs out',
+    kind: 'MaintenancePolicy',
+    spec: { reboots: { sentinels: ['/var/../etc/passwd'] } },
+    field: 'spec.reboots.sentinels[0]',
+    says: 'must be an absolute path without .. segments',
   },
 ]
 

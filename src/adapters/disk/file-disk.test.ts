@@ -28,14 +28,26 @@ describe('FileDisk', () => {
   it('says that nothing is there by undefined and empty', async () => {
     expect(await disk.read(join(folder, 'x'))).toBeUndefined()
     expect(await disk.readTail(join(folder, 'x'), 10)).toBeUndefined()
+    expect(await disk.bytes(join(folder, 'x'))).toBeUndefined()
     expect(await disk.names(join(folder, 'x'))).toEqual([])
     await disk.removeFolder(join(folder, 'x'))
   })
 
   it('reads the tail only', async () => {
     await writeFile(join(folder, 'log'), `${'x'.repeat(100_000)}the end`)
+    expect(await disk.bytes(join(folder, 'log'))).toBe(100_007)
     expect(await disk.readTail(join(folder, 'log'), 7)).toBe('the end')
     expect(await disk.readTail(join(folder, 'log'), 1_000_000)).toHaveLength(100_007)
+  })
+
+  it('reads on from where it was, by whole characters', async () => {
+    await writeFile(join(folder, 'log'), 'grüße, 🚢')
+    expect(await disk.readFrom(join(folder, 'log'), 0, 3)).toEqual({ text: 'gr', bytes: 2 })
+    expect(await disk.readFrom(join(folder, 'log'), 2, 4)).toEqual({ text: 'üß', bytes: 4 })
+    expect(await disk.readFrom(join(folder, 'log'), 6, 6)).toEqual({ text: 'e, ', bytes: 3 })
+    expect(await disk.readFrom(join(folder, 'log'), 9, 100)).toEqual({ text: '🚢', bytes: 4 })
+    expect(await disk.readFrom(join(folder, 'log'), 13, 100)).toEqual({ text: '', bytes: 0 })
+    expect(await disk.readFrom(join(folder, 'x'), 0, 100)).toBeUndefined()
   })
 
   it('makes and removes folders with all that is in them', async () => {

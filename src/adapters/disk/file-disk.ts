@@ -9,12 +9,13 @@ import {
   readFileSync,
   readSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import type { Disk } from '../../ports/disk.ts'
+import type { Disk, Excerpt } from '../../ports/disk.ts'
 import { diskError, namingPath, systemCode } from './disk-error.ts'
 
 const synced = promisify(fsync)
@@ -38,6 +39,20 @@ export class FileDisk implements Disk {
         return buffer.toString('utf8', 0, bytesRead)
       }),
     )
+  }
+
+  readFrom(path: string, offset: number, maxBytes: number): Promise<Excerpt | undefined> {
+    return orUndefined(path, () =>
+      withFile(path, 'r', 0, (file) => {
+        const buffer = Buffer.alloc(Math.max(0, Math.min(maxBytes, fstatSync(file).size - offset)))
+        const bytes = wholeCharacters(buffer.subarray(0, readSync(file, buffer, 0, buffer.length, offset)))
+        return { text: buffer.toString('utf8', 0, bytes), bytes }
+      }),
+    )
+  }
+
+  bytes(path: string): Promise<number | undefined> {
+    return orUndefined(path, () => statSync(path).size)
   }
 
   write(path: string, content: string, mode: number): Promise<void> {
@@ -77,6 +92,16 @@ export class FileDisk implements Disk {
   removeFolder(path: string): Promise<void> {
     return namingPath(path, () => rm(path, { recursive: true, force: true }))
   }
+}
+
+/** Up to where the bytes are whole characters; a character has four bytes at most. */
+function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte < 0x80) return bytes.length
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? bytes.length - back : bytes.length
+  }
+  return bytes.length
 }
 
 function withFile<T>(path: string, flags: 'r' | 'w', mode: number, act: (file: number) => T): T {

@@ -8,6 +8,8 @@ export function rootedDisk(disk: Disk, root: string): Disk {
   return {
     read: (path) => disk.read(at(path)),
     readTail: (path, bytes) => disk.readTail(at(path), bytes),
+    readFrom: (path, offset, maxBytes) => disk.readFrom(at(path), offset, maxBytes),
+    bytes: (path) => disk.bytes(at(path)),
     write: (path, content, mode) => disk.write(at(path), content, mode),
     sync: (path) => disk.sync(at(path)),
     rename: (from, to) => disk.rename(at(from), at(to)),

@@ -53,6 +53,11 @@ interface StepNature {
   readonly restartsKubelet?: boolean
   /** Takes a moment only: its start is reported together with its end, to spare a request. */
   readonly brief?: boolean
+  /**
+   * Only waits for somebody else on the host. Once begun nothing ends it but what it waits for: neither the order's time, nor its
+   * withdrawal, nor restarts of the agent; it is the operator that calls for a person.
+   */
+  readonly waits?: boolean
   /** Looks at the host: true when the effect is there already, so that nothing is run. Absent where looking cannot tell. */
   holds?(context: StepContext, signal: AbortSignal): Promise<boolean>
   /** Looks at the host after the work ended well: what is missing, or undefined when the effect is there. */
@@ -106,4 +111,6 @@ export interface Driver {
   /** In order; the same for the same order, always. */
   steps(order: Order): readonly Step[]
   readonly undo: Undo
+  /** Undone also where the order asks only for the way back to the previous OS image (`rollback: Image`). */
+  readonly undoneWith?: 'Image'
 }

@@ -18,7 +18,17 @@ import {
 } from '../../api/journal.ts'
 import type { AgentOrder } from '../../api/node-state.ts'
 import type { Disk } from '../../ports/disk.ts'
-import { corrupt, readSealed, type Schema, seal, sha256, temporarySuffix, writeAtomically } from './sealed-file.ts'
+import {
+  corrupt,
+  readSealed,
+  type Schema,
+  seal,
+  sha256,
+  temporarySuffix,
+  unsealWithFormat,
+  writeAtomically,
+} from './sealed-file.ts'
+import { takeOver } from './take-over.ts'
 
 /** `begun` without `done` = in progress, or cut off while it was. */
 export interface StepRecord {
@@ -36,14 +46,16 @@ const endFiles = {
 
 export type EndState = keyof typeof endFiles
 
-const orderFile = 'order.json'
+export const orderFile = 'order.json'
 const releasedFile = 'released'
 const failureFile = 'failure'
 const warningsFile = 'warnings'
 const contentFolder = 'content'
 const noteFolder = 'notes'
 const stagingFolder = 'staging'
-const logFolder = 'logs'
+export const logFolder = 'logs'
+/** What is a folder in an order's own. */
+export const orderFolders: readonly string[] = [contentFolder, noteFolder, stagingFolder, logFolder]
 const maxWarnings = 16
 const stepFile = /^step-([0-9]{2})-(.+)\.(inprogress|done)$/
 
@@ -54,7 +66,11 @@ export function folderName(orderId: string): string {
 }
 
 export function hasEnded(names: readonly string[]): boolean {
-  return Object.values(endFiles).some((name) => names.includes(name))
+  return names.some(isEndFile)
+}
+
+export function isEndFile(name: string): boolean {
+  return Object.values<string>(endFiles).includes(name)
 }
 
 export class OrderFolder {
@@ -78,12 +94,14 @@ export class OrderFolder {
   /** Undefined where no order was ever accepted: an empty folder, or one cut off before its order.json was whole. */
   static async load(disk: Disk, path: string): Promise<OrderFolder | undefined> {
     const names = await withoutTemporary(disk, path)
-    const accepted = await readSealed(disk, `${path}/${orderFile}`, acceptedOrderSchema)
-    if (accepted === undefined) {
+    const text = await disk.read(`${path}/${orderFile}`)
+    if (text === undefined) {
       const orphan = names.find((name) => stepFile.test(name) || hasEnded([name]))
       if (orphan !== undefined) throw corrupt(`${path}/${orderFile}`, `is missing, but ${orphan} is there`)
       return undefined
     }
+    const { content: accepted, format } = unsealWithFormat(`${path}/${orderFile}`, text, acceptedOrderSchema)
+    await takeOver(disk, path, names, format, () => writeAtomically(disk, path, orderFile, seal(accepted)))
     const all = stepNames(accepted)
     const steps: StepRecord[] = all.map(() => ({}))
     for (const name of names) {

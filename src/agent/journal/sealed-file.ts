@@ -1,7 +1,7 @@
 // Rule 5: what the journal says was written whole, or it is recognised as damaged; nothing in between, nothing guessed.
 
 import { createHash } from 'node:crypto'
-import { journalFormat } from '../../api/journal.ts'
+import { journalFormat, oldestJournalFormat } from '../../api/journal.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Disk } from '../../ports/disk.ts'
 
@@ -26,23 +26,32 @@ export function seal(content: object): string {
   return `${JSON.stringify(file, undefined, 2)}\n`
 }
 
+export interface Unsealed<T> {
+  readonly content: T
+  readonly format: number
+}
+
 /** The content of a sealed text; throws JournalCorrupt, naming the path, for anything but a whole one of a format we know. */
 export function unseal<T>(path: string, text: string, schema: Schema<T>): T {
+  return unsealWithFormat(path, text, schema).content
+}
+
+export function unsealWithFormat<T>(path: string, text: string, schema: Schema<T>): Unsealed<T> {
   const file = parseJson(path, text)
   const format = field(file, 'format')
-  if (typeof format === 'number' && format > journalFormat) {
+  if (typeof format !== 'number' || format < oldestJournalFormat) throw corrupt(path, 'is not a file of this journal')
+  if (format > journalFormat) {
     throw corrupt(
       path,
       `was written by a newer version of the agent (format ${format}, this one knows ${journalFormat})`,
     )
   }
-  if (format !== journalFormat) throw corrupt(path, 'is not a file of this journal')
   const content = field(file, 'content')
   if (field(file, 'sha256') !== sha256(JSON.stringify(content) ?? ''))
     throw corrupt(path, 'does not match its checksum')
   const parsed = schema.safeParse(content)
   if (!parsed.success) throw corrupt(path, `has the wrong shape: ${parsed.error.message}`)
-  return parsed.data
+  return { content: parsed.data, format }
 }
 
 export async function readSealed<T>(disk: Disk, path: string, schema: Schema<T>): Promise<T | undefined> {

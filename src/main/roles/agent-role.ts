@@ -1,9 +1,16 @@
+import { gzipCompression } from '../../adapters/compression/gzip.ts'
 import { FileDisk } from '../../adapters/disk/file-disk.ts'
+import { WebDownload } from '../../adapters/download/web-download.ts'
 import { LinuxHost } from '../../adapters/host/linux-host.ts'
+import { UnixServer } from '../../adapters/local-socket/unix-server.ts'
 import { pinoLog } from '../../adapters/log/pino-log.ts'
+import { keyPairSignatures } from '../../adapters/oci/key-pair-signatures.ts'
 import { runAgent } from '../../agent/agent.ts'
+import { allSideTasks } from '../../agent/all-side-tasks.ts'
 import { allDrivers } from '../../agent/drivers/all-drivers.ts'
+import { JobRecord } from '../../agent/drivers/jobs/job-record.ts'
 import type { AgentOptions } from '../../cli/dependencies.ts'
+import { profileParts } from './profile-parts.ts'
 import type { RoleDependencies } from './role-dependencies.ts'
 
 /**
@@ -13,7 +20,7 @@ import type { RoleDependencies } from './role-dependencies.ts'
 const enterHost = ['nsenter', '--target=1', '--mount', '--uts', '--ipc', '--']
 
 export async function agentRole(
-  { connector, clock, random, version }: RoleDependencies,
+  { connector, clock, random, version, env }: RoleDependencies,
   options: AgentOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -22,5 +29,19 @@ export async function agentRole(
   const api = await connector.connect({ kubeconfig, context, component: 'agent' })
   const inContainer = hostRoot !== '/'
   const host = new LinuxHost({ disk: new FileDisk(), log, root: hostRoot, ...(inContainer && { enter: enterHost }) })
-  await runAgent({ api, host, clock, random, log, nodeName, stateDir, version, drivers: allDrivers }, signal)
+  const jobRecord = new JobRecord(stateDir)
+  const download = new WebDownload({ proxyEnv: env })
+  const profiles = profileParts(host, clock, stateDir)
+  const tools = { clock, random, download, signatures: keyPairSignatures, jobRecord }
+  const drivers = [profiles.driver, ...allDrivers(tools)]
+  const sideTasks = [
+    ...profiles.sideTasks,
+    ...allSideTasks({
+      compression: gzipCompression,
+      localServer: new UnixServer(),
+      hostRoot: inContainer ? hostRoot : '',
+      jobRecord,
+    }),
+  ]
+  await runAgent({ api, host, clock, random, log, nodeName, stateDir, version, drivers, sideTasks }, signal)
 }

@@ -7,4 +7,5 @@ export interface RoleDependencies {
   readonly clock: Clock
   readonly random: Random
   readonly version: string
+  readonly env: Readonly<Record<string, string | undefined>>
 }

@@ -1,0 +1,29 @@
+import { localSocketPath } from '../api/local-protocol.ts'
+import type { Compression } from '../ports/compression.ts'
+import type { LocalServer } from '../ports/local-server.ts'
+import type { JobRecord } from './drivers/jobs/job-record.ts'
+import { jobReporter } from './drivers/jobs/job-reporter.ts'
+import { historyKeeper } from './journal/history-keeper.ts'
+import { localDesk } from './local-socket/local-desk.ts'
+import { logDesk } from './logs/log-desk.ts'
+import { sentinelWatcher } from './sentinels/sentinel-watcher.ts'
+import type { SideTask } from './side-task.ts'
+
+export interface SideTaskTools {
+  readonly compression: Compression
+  readonly localServer: LocalServer
+  /** Where the machine's root is seen; '' = the agent runs on the machine itself. */
+  readonly hostRoot: string
+  readonly jobRecord: JobRecord
+}
+
+/** All that an agent of a real host does besides its orders. */
+export function allSideTasks({ compression, localServer, hostRoot, jobRecord }: SideTaskTools): readonly SideTask[] {
+  return [
+    sentinelWatcher,
+    jobReporter(jobRecord),
+    historyKeeper,
+    logDesk(compression),
+    localDesk(localServer, `${hostRoot}${localSocketPath}`),
+  ]
+}

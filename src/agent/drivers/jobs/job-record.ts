@@ -1,0 +1,44 @@
+// Which maintenance jobs this host has done. A job with the same name and content never runs twice here, whatever orders come.
+
+import { jobRecordSchema } from '../../../api/journal.ts'
+import { type DoneJob, maxDoneJobs } from '../../../api/node-state.ts'
+import type { JobWork } from '../../../api/work.ts'
+import type { Disk } from '../../../ports/disk.ts'
+import { readSealed, seal, writeAtomically } from '../../journal/sealed-file.ts'
+
+const recordFile = 'jobs.json'
+
+export class JobRecord {
+  readonly #stateDir: string
+  readonly #listeners = new Set<() => void>()
+
+  constructor(stateDir: string) {
+    this.#stateDir = stateDir
+  }
+
+  async read(disk: Disk): Promise<readonly DoneJob[]> {
+    return (await readSealed(disk, `${this.#stateDir}/${recordFile}`, jobRecordSchema))?.jobs ?? []
+  }
+
+  async has(disk: Disk, job: JobWork): Promise<boolean> {
+    return (await this.read(disk)).some((done) => isSame(done, job))
+  }
+
+  async add(disk: Disk, { name, sha256 }: JobWork, finishedAt: Date): Promise<void> {
+    const before = await this.read(disk)
+    if (before.some((done) => isSame(done, { name, sha256 }))) return
+    const jobs = [...before, { name, sha256, finishedAt: finishedAt.toISOString() }].slice(-maxDoneJobs)
+    await writeAtomically(disk, this.#stateDir, recordFile, seal({ jobs }))
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Calls back after each addition; returns how to end that. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
+
+function isSame(done: DoneJob, job: Pick<JobWork, 'name' | 'sha256'>): boolean {
+  return done.name === job.name && done.sha256 === job.sha256
+}

@@ -1,0 +1,97 @@
+// Maintenance jobs: scripts from a ConfigMap or a web server, pinned by their SHA-256, one after another in the order given. A
+// script that fails is a failure, and so is its validation; nothing after it is started.
+
+import type { Reason } from '../../../api/reason.ts'
+import type { JobWork } from '../../../api/work.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Download } from '../../../ports/download.ts'
+import { sha256 } from '../../journal/sealed-file.ts'
+import type { ActStep, Driver, JobStep, Staging, Step } from '../driver.ts'
+import { scriptStep } from '../script.ts'
+import { stageContent } from '../stage-content.ts'
+import type { JobRecord } from './job-record.ts'
+
+export interface JobTools {
+  readonly download: Download
+  readonly record: JobRecord
+  readonly clock: Clock
+}
+
+const scriptBytes = 1024 * 1024
+const longestName = 40
+
+export function jobsDriver(tools: JobTools): Driver {
+  return {
+    name: 'jobs',
+    concerns: ({ work }) => (work.jobs?.length ?? 0) > 0,
+    inspect: async ({ host }) => ({ jobs: await tools.record.read(host.disk) }),
+    stage: async (staging, signal) => {
+      for (const job of staging.order.work.jobs ?? []) {
+        if (await tools.record.has(staging.host.disk, job)) continue
+        const reason = await stageJob(tools, job, staging, signal)
+        if (reason) return reason
+      }
+      return undefined
+    },
+    steps: ({ work }) => (work.jobs ?? []).flatMap((job) => stepsOf(tools, job)),
+    undo: { possible: false, because: 'only its author knows what a script did' },
+  }
+}
+
+async function stageJob(
+  { download }: JobTools,
+  job: JobWork,
+  staging: Staging,
+  signal: AbortSignal,
+): Promise<Reason | undefined> {
+  const reason = job.script
+    ? await stageContent(job.script, staging, signal)
+    : await stageDownload(download, job, staging, signal)
+  return reason ?? (job.validate && (await stageContent(job.validate, staging, signal)))
+}
+
+async function stageDownload(
+  download: Download,
+  { name, url, sha256: wanted }: JobWork,
+  { host, order, content, stagingFolder }: Staging,
+  signal: AbortSignal,
+): Promise<Reason | undefined> {
+  if (await content.has(wanted)) return undefined
+  if (url === undefined)
+    return { code: 'ScriptMissing', message: `job ${name} names neither a ConfigMap nor an address` }
+  if (order.work.bundle) {
+    return { code: 'DownloadRefused', message: `job ${name} comes from ${url}, but the order allows its bundle only` }
+  }
+  const to = `${stagingFolder}/job-${wanted}`
+  const reason = await download.fetch({ url, sha256: wanted, to, mode: 0o700, maxBytes: scriptBytes }, signal)
+  if (reason) return reason
+  const text = (await host.disk.read(to)) ?? ''
+  if (sha256(text) !== wanted) return { code: 'ContentMismatch', message: `${url} is not UTF-8 text` }
+  await content.keep(text)
+  return undefined
+}
+
+function stepsOf({ record, clock }: JobTools, job: JobWork): readonly Step[] {
+  const name = `job-${stepWord(job.name)}`
+  const holds: NonNullable<Step['holds']> = ({ host }) => record.has(host.disk, job)
+  const run = (step: JobStep): JobStep => ({ ...step, holds })
+  const note: ActStep = {
+    name: `${name}-done`,
+    disruptive: false,
+    attempts: 3,
+    brief: true,
+    holds,
+    act: ({ host }) => record.add(host.disk, job, clock.now()),
+  }
+  return [
+    run(scriptStep(name, job)),
+    ...(job.validate ? [run(scriptStep(`${name}-validate`, job.validate))] : []),
+    note,
+  ]
+}
+
+/** A step's name also names a unit and a file: letters, digits and `-`, and not too long. */
+function stepWord(name: string): string {
+  if (name.length <= longestName && /^[a-z0-9-]+$/.test(name)) return name
+  return `${name.replace(/[^a-z0-9-]/g, '-').slice(0, longestName - 9)}-${sha256(name).slice(0, 8)}`
+}

@@ -1,0 +1,132 @@
+// Watches for the files (and asks the command) by which the host wants a reboot or maintenance, and says so in the status. It
+// starts nothing: the operator decides whose turn it is. Without a configuration nothing is looked at.
+
+import type { NodeState, SentinelFiles, Sentinels } from '../../api/node-state.ts'
+import { equalJson } from '../../core/merge-patch.ts'
+import { LinkedAbort } from '../../kube/linked-abort.ts'
+import { Bell } from '../bell.ts'
+import type { SideTask, SideTaskContext } from '../side-task.ts'
+import { failurePath, forgetFailure, readFailure } from './maintenance-failure.ts'
+import { ringOnChange } from './ring-on-change.ts'
+import { asks, isSentinel } from './sentinel-file.ts'
+import { type Sighting, sentinelStatus } from './sentinel-status.ts'
+
+export const sentinelWatcher: SideTask = {
+  name: 'sentinels',
+  run: (context, signal) => new SentinelWatch(context).run(signal),
+}
+
+const commandTimeoutMs = 60_000
+
+class SentinelWatch {
+  readonly #context: SideTaskContext
+  readonly #bell = new Bell()
+  #watched: SentinelFiles | undefined
+  #lookout: LinkedAbort | undefined
+  #before: Sentinels | undefined
+  #isFirstLook = true
+
+  constructor(context: SideTaskContext) {
+    this.#context = context
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { store, nodeName } = this.#context
+    const unsubscribe = store.subscribe(() => {
+      if (this.#watched === undefined || !equalJson(this.#watched, store.get(nodeName)?.spec.sentinels))
+        this.#bell.ring()
+    })
+    try {
+      for (;;) {
+        const state = store.get(nodeName)
+        if (state) await this.#serve(state, signal)
+        await this.#bell.heard(signal)
+      }
+    } finally {
+      unsubscribe()
+      this.#lookout?.abort('the watcher ended')
+    }
+  }
+
+  async #serve(state: NodeState, signal: AbortSignal): Promise<void> {
+    const wanted = state.spec.sentinels
+    if (!equalJson(wanted, this.#watched)) this.#watch(wanted, signal)
+    if (!wanted) {
+      this.#before = undefined
+      this.#context.publisher.publish({ sentinels: undefined })
+      return
+    }
+    this.#before ??= state.status?.agent?.sentinels
+    const seen = await this.#look(wanted, state, signal)
+    this.#isFirstLook = false
+    const after = sentinelStatus(this.#before, seen, this.#context.clock.now().toISOString())
+    if (!equalJson(after, this.#before)) this.#context.log.info('sentinels changed', { sentinels: after })
+    this.#before = after
+    this.#context.publisher.publish({ sentinels: after })
+  }
+
+  #watch(wanted: SentinelFiles | undefined, signal: AbortSignal): void {
+    this.#watched = wanted
+    this.#lookout?.abort('other files are watched')
+    this.#lookout = undefined
+    if (!wanted) return
+    const { maintenance } = wanted
+    const paths = [
+      ...(wanted.reboot ?? []),
+      ...(maintenance ? [maintenance.required, maintenance.inProgress, failurePath(this.#context.stateDir)] : []),
+    ]
+    const lookout = new LinkedAbort(signal)
+    this.#lookout = lookout
+    ringOnChange(this.#context, paths, () => this.#bell.ring(), lookout.signal).catch((error: unknown) => {
+      if (!lookout.signal.aborted) this.#context.log.error('the look-out for sentinels ended', { error: String(error) })
+    })
+  }
+
+  async #look({ maintenance, ...reboot }: SentinelFiles, state: NodeState, signal: AbortSignal): Promise<Sighting> {
+    const rebootRequired = await this.#rebootWanted(reboot, signal)
+    if (!maintenance) return { rebootRequired }
+    const { files } = this.#context.host
+    const maintenanceRequired = await asks(files, maintenance.required)
+    const isThere = await asks(files, maintenance.inProgress)
+    if (maintenanceRequired) {
+      const failure = await readFailure(files, this.#context.stateDir)
+      return { rebootRequired, maintenanceRequired, maintenanceInProgress: isThere, failure }
+    }
+    await forgetFailure(files, this.#context.stateDir)
+    // Left over from another time: the next script would take it for permission to work on a node that is full.
+    const isStale = isThere && !state.spec.order?.work.maintenance
+    if (isStale) {
+      this.#context.log.warn('removing a stale file', { path: maintenance.inProgress })
+      await files.remove(maintenance.inProgress)
+    }
+    return { rebootRequired, maintenanceRequired, maintenanceInProgress: isThere && !isStale }
+  }
+
+  async #rebootWanted(
+    { reboot = [], rebootCommand }: Omit<SentinelFiles, 'maintenance'>,
+    signal: AbortSignal,
+  ): Promise<NonNullable<Sighting['rebootRequired']>> {
+    for (const path of reboot) {
+      const look = await this.#context.host.files.look(path)
+      if (!isSentinel(look)) continue
+      // Written since it was last seen, by a host that may have booted in between: another wish, not the old one.
+      const before = Date.parse(this.#before?.rebootRequired ?? '')
+      return this.#isFirstLook && look.kind === 'file' && look.modifiedMs > before ? 'Anew' : true
+    }
+    return rebootCommand ? await this.#ask(rebootCommand, signal) : false
+  }
+
+  /** As kured asks it: exit code 0 wants a reboot, any other does not. */
+  async #ask(argv: readonly string[], signal: AbortSignal): Promise<boolean | 'Unknown'> {
+    try {
+      const { exitCode, stderr } = await this.#context.host.run({ argv, timeoutMs: commandTimeoutMs }, signal)
+      if (exitCode > 1)
+        this.#context.log.warn('the reboot command failed', { argv, exitCode, stderr: stderr.slice(0, 500) })
+      return exitCode === 0
+    } catch (error) {
+      if (signal.aborted) throw error
+      this.#context.log.warn('the reboot command could not be run', { argv, error: String(error) })
+      return 'Unknown'
+    }
+  }
+}

@@ -1,0 +1,141 @@
+// slipway logs: what the steps of a node's order wrote. Ends stand in the status; more is asked for through the operator.
+
+import type { Command } from 'commander'
+import {
+  type AgentStatus,
+  type LogQuestion,
+  logsAnnotation,
+  maxLogBytes,
+  type NodeState,
+  nodeStates,
+} from '../../api/node-state.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import type { CommandContext, RunAction } from '../command-context.ts'
+import { exitCode } from '../exit-code.ts'
+import { followCollection } from '../follow-collection.ts'
+import { mustFind } from '../read-cluster.ts'
+import { type Format, formatOption, writeValue } from '../structured-output.ts'
+import { wholeNumber } from '../usage.ts'
+
+interface LogsOptions {
+  readonly order?: string
+  readonly step?: string
+  readonly full?: boolean
+  readonly bytes: number
+  readonly output: Format
+}
+
+interface StepLog {
+  readonly order: string
+  readonly step?: string
+  readonly state?: string
+  readonly text: string
+}
+
+/** An agent that works answers within a second or two. */
+const patienceMs = 60_000
+
+export function addLogs(parent: Command, run: RunAction): void {
+  parent
+    .command('logs')
+    .summary('what the steps on a node wrote')
+    .description(
+      'Shows the last lines of each step of a node’s order. With --full, or for an earlier order, the log is fetched from the host through the operator.',
+    )
+    .argument('<node>')
+    .option('--step <name>', 'only this step')
+    .option('--order <id>', 'an earlier order (slipway host status and the journal name them)')
+    .option('--full', 'the whole log, up to --bytes of its end')
+    .option('--bytes <n>', 'most bytes fetched', wholeNumber(1, maxLogBytes), maxLogBytes)
+    .addOption(formatOption('table', 'json', 'yaml'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  slipway logs w3
+  slipway logs w3 --step upgrade-kubelet --full`,
+    )
+    .action(run(runLogs))
+}
+
+async function runLogs(context: CommandContext, node: string, options: LogsOptions): Promise<number> {
+  const state = await mustFind(await context.api(), nodeStates, { name: node }, context.signal)
+  const isCurrent = options.order === undefined || options.order === state.status?.agent?.order?.id
+  const logs = options.full || !isCurrent ? [await fetchLog(context, state, options)] : tailsOf(state, options)
+  if (options.output !== 'table') await writeValue(context, options.output, logs)
+  else writeLogs(context, logs)
+  return exitCode.done
+}
+
+function tailsOf({ metadata, status }: NodeState, { step }: LogsOptions): readonly StepLog[] {
+  const order = status?.agent?.order
+  if (!order) throw new SlipwayError('NotFound', `no order has been carried out on ${metadata.name}`)
+  const steps = order.steps.filter(({ name }) => step === undefined || name === step)
+  if (steps.length === 0) {
+    throw new SlipwayError('NotFound', `order ${order.id} has no step ${step}`, {
+      nextStep: `it has ${order.steps.map(({ name }) => name).join(', ') || 'none'}`,
+    })
+  }
+  return steps.map(({ name, state, logTail }) => ({ order: order.id, step: name, state, text: logTail ?? '' }))
+}
+
+function writeLogs({ out }: CommandContext, logs: readonly StepLog[]): void {
+  for (const { step, state, text } of logs) {
+    if (step !== undefined && logs.length > 1) out.write(`==> ${step} (${state}) <==\n`)
+    out.write(text === '' || text.endsWith('\n') ? text : `${text}\n`)
+  }
+}
+
+async function fetchLog(context: CommandContext, { metadata }: NodeState, options: LogsOptions): Promise<StepLog> {
+  const { random, signal } = context
+  const { order, step, bytes } = options
+  const question: LogQuestion = {
+    request: random.uuid(),
+    ...(order !== undefined && { order }),
+    ...(step !== undefined && { step }),
+    bytes,
+  }
+  const body = { metadata: { annotations: { [logsAnnotation]: JSON.stringify(question) } } }
+  await (await context.api()).patch(nodeStates, { name: metadata.name }, { type: 'merge', body }, signal)
+  const { gzip, reason } = await answerTo(context, metadata.name, question.request)
+  if (reason) throw new SlipwayError('NotFound', reason.message)
+  const text = await (await context.compression()).unpack(gzip)
+  return { order: order ?? 'newest', ...(step !== undefined && { step }), text }
+}
+
+async function answerTo(
+  { api, clock, signal }: CommandContext,
+  name: string,
+  request: string,
+): Promise<NonNullable<AgentStatus['logs']>> {
+  const stop = new AbortController()
+  const found = Promise.withResolvers<NonNullable<AgentStatus['logs']>>()
+  const onAbort = () => found.reject(new SlipwayError('Stopped', 'stopped'))
+  const cancel = clock.after(patienceMs, () =>
+    found.reject(
+      new SlipwayError('Refused', `no answer from ${name} within a minute`, {
+        nextStep: `look whether operator and agent are well: slipway why ${name}`,
+      }),
+    ),
+  )
+  signal.addEventListener('abort', onAbort, { once: true })
+  const following = {
+    api: await api(),
+    clock,
+    type: nodeStates,
+    selection: { fieldSelector: `metadata.name=${name}` },
+    onChange: (states: ReadonlyMap<string, NodeState>) => {
+      const logs = states.get(name)?.status?.agent?.logs
+      if (logs?.request === request) found.resolve(logs)
+    },
+    onTrouble: () => undefined,
+  }
+  followCollection(following, stop.signal).catch(found.reject)
+  try {
+    return await found.promise
+  } finally {
+    cancel()
+    stop.abort()
+    signal.removeEventListener('abort', onAbort)
+  }
+}
