@@ -20,6 +20,7 @@ import { makeOsImage, type OsImageOptions, type PublishedImage } from '../bed/os
 import { type Registry, startRegistry } from '../bed/osimage/registry.ts'
 import { signingKey } from '../bed/signing-key.ts'
 import { hostOfMachine } from '../conformance/host-of-machine.ts'
+import { toolFiles } from '../conformance/image-case.ts'
 import { ResidentAgent } from './resident-agent.ts'
 
 let bed: Bed
@@ -37,13 +38,10 @@ afterAll(async () => {
 })
 
 const engines = [
-  { engine: 'rpm-ostree', minor: 0, without: ['bootc'] },
-  { engine: 'bootc', minor: 1, without: ['rpm-ostree'] },
-  { engine: 'ostree', minor: 2, without: ['rpm-ostree', 'bootc'] },
+  { engine: 'rpm-ostree', minor: 0 },
+  { engine: 'bootc', minor: 1 },
+  { engine: 'ostree', minor: 2 },
 ] as const
-
-/** As rpm-ostree and bootc link their engine into ostree. */
-const containerCommand = { 'usr/libexec/libostree/ext/ostree-container': '#!/bin/sh\nexec ostree-ext container "$@"\n' }
 
 let orders = 0
 function imageOrder(os: OsWork, part: Partial<Order> = {}): Order {
@@ -68,7 +66,7 @@ async function untilFetching(machine: Machine): Promise<void> {
   await delay(500)
 }
 
-describe.each(engines)('OS images by $engine', ({ engine, minor, without }) => {
+describe.each(engines)('OS images by $engine', ({ engine, minor }) => {
   let machine: Machine
   let agent: ResidentAgent
   let good: PublishedImage
@@ -78,7 +76,7 @@ describe.each(engines)('OS images by $engine', ({ engine, minor, without }) => {
     makeOsImage(registry, {
       version: `${major}.${minor}`,
       ...options,
-      files: { ...containerCommand, ...Object.fromEntries(without.map((name) => [`usr/bin/.wh.${name}`, ''])) },
+      files: toolFiles(engine),
     })
 
   beforeAll(async () => {
@@ -98,6 +96,7 @@ describe.each(engines)('OS images by $engine', ({ engine, minor, without }) => {
     const before = await machine.bootId()
     const order = await agent.carryOut(imageOrder({ image: good.reference }))
     expect(order).toMatchObject({ state: 'Succeeded' })
+    expect(order.warnings).toBeUndefined()
     expect(await version(machine)).toBe(`4.${minor}`)
     expect(await machine.bootId()).not.toBe(before)
     expect(await guardFiles(machine)).toEqual([])
