@@ -16,7 +16,7 @@ describe('install --print', () => {
     expect(kinds).toEqual([
       ...['Namespace', 'kind: CustomResourceDefinition'],
       ...['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
-      ...['Role', 'RoleBinding', 'Role', 'RoleBinding'],
+      ...['Role', 'RoleBinding', 'Role', 'RoleBinding', 'Role', 'RoleBinding'],
       ...['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
       ...['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding', 'Deployment', 'DaemonSet'],
     ])
@@ -42,6 +42,7 @@ describe('install --print', () => {
       ...rights.operatorClusterRights,
       ...rights.operatorNamespaceRights,
       ...rights.nodeLeaseRights,
+      ...rights.controllerLeaseRights,
       ...rights.eventRights,
     ]
     for (const { rule } of rules) {
@@ -55,7 +56,7 @@ describe('install --print', () => {
     const all = manifests(settings)
     const roles = new Set(all.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`))
     const bindings = all.filter(({ kind }) => kind.endsWith('Binding') && kind.includes('Role'))
-    expect(bindings).toHaveLength(6)
+    expect(bindings).toHaveLength(7)
     for (const { metadata, roleRef } of bindings) {
       expect(roleRef).toMatchObject({ name: expect.any(String), kind: expect.stringMatching(/^(Cluster)?Role$/) })
       const { kind, name } = Object(roleRef)

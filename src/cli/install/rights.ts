@@ -84,6 +84,16 @@ export const nodeLeaseRights: readonly Right[] = [
   ),
 ]
 
+/** Where the cluster's own controllers elect a leader. */
+export const controllerLeaseRights: readonly Right[] = [
+  right(
+    'coordination.k8s.io',
+    ['leases'],
+    ['list', 'watch'],
+    'after a control-plane node was restarted, waits for the kube-controller-manager to lead again before the next drain',
+  ),
+]
+
 /** Where events about cluster-scoped objects live. */
 export const eventRights: readonly Right[] = [
   right('events.k8s.io', ['events'], ['create', 'patch'], 'tells what happens to nodes and updates as Events'),
@@ -113,6 +123,8 @@ export function operatorRights({ namespace }: InstallSettings): readonly Manifes
     roleBinding(operatorName, namespace, subject),
     role(operatorName, 'kube-node-lease', nodeLeaseRights),
     roleBinding(operatorName, 'kube-node-lease', subject),
+    role(operatorName, 'kube-system', controllerLeaseRights),
+    roleBinding(operatorName, 'kube-system', subject),
     role(operatorName, 'default', eventRights),
     roleBinding(operatorName, 'default', subject),
   ]
