@@ -11,7 +11,7 @@ export SLIPWAY_SEEDS := $(SEEDS)
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test e2e check typecheck lint generated house fix bench bench-scale build crds reference clean
+.PHONY: help demo test e2e e2e-full conformance torture drivers-table check typecheck lint generated house fix bench bench-scale build crds reference clean
 
 help: ## this list
 	@echo 'Slipway keeps the machines under Kubernetes up to date. Targets:'
@@ -27,6 +27,23 @@ test: $(INSTALLED) ## all tests, real API server included; SEEDS=100000 for more
 e2e: $(INSTALLED) ## booted machines and kubeadm clusters: needs root; builds Kubernetes once, into the user's cache folder
 	@[ "$$(id -u)" = 0 ] || { echo 'make e2e boots machines and needs root: run it as root' >&2; exit 1; }
 	@SLIPWAY_E2E=1 $(BIN)/vitest run --project e2e
+
+e2e-full: $(INSTALLED) ## all of that on more and larger clusters: about an hour
+	@[ "$$(id -u)" = 0 ] || { echo 'make e2e-full boots machines and needs root: run it as root' >&2; exit 1; }
+	@SLIPWAY_E2E=full $(BIN)/vitest run --project e2e
+
+conformance: $(INSTALLED) ## every driver on booted machines, then docs/reference/drivers.md; needs root; CASES=script,reboot for some
+	@[ "$$(id -u)" = 0 ] || { echo 'make conformance boots machines and needs root: run it as root' >&2; exit 1; }
+	@rm -rf .cache/conformance
+	@SLIPWAY_E2E=1 SLIPWAY_CONFORMANCE='$(CASES)' $(BIN)/vitest run --project conformance
+	@$(MAKE) drivers-table
+
+torture: $(INSTALLED) ## the same with 30 power losses a driver: hours
+	@[ "$$(id -u)" = 0 ] || { echo 'make torture boots machines and needs root: run it as root' >&2; exit 1; }
+	@SLIPWAY_E2E=1 SLIPWAY_CONFORMANCE='$(CASES)' SLIPWAY_POWER_LOSSES=30 $(BIN)/vitest run --project conformance
+
+drivers-table: $(INSTALLED) ## write docs/reference/drivers.md from the last make conformance
+	@$(BIN)/node test/conformance/write-drivers-table.ts
 
 check: typecheck lint generated house ## types, lint and layers, generated files, house rules: under half a minute
 

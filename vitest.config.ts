@@ -31,18 +31,29 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      // Booted machines need root: only `make e2e` asks for them.
-      ...(process.env.SLIPWAY_E2E === '1'
+      // Booted machines need root: only `make e2e` and `make e2e-full` ask for them.
+      ...(process.env.SLIPWAY_E2E !== undefined
         ? [
             {
               extends: true as const,
               test: {
                 name: 'e2e',
-                include: ['test/e2e/**/*.test.ts'],
+                include: process.env.SLIPWAY_E2E === 'full' ? ['test/e2e/**/*.test.ts'] : ['test/e2e/*.test.ts'],
                 testTimeout: 900_000,
                 hookTimeout: 3_600_000,
                 fileParallelism: false,
                 sequence: { groupOrder: 2 },
+              },
+            },
+            {
+              extends: true as const,
+              test: {
+                name: 'conformance',
+                include: ['test/conformance/*.test.ts'],
+                testTimeout: 900_000,
+                hookTimeout: 3_600_000,
+                fileParallelism: false,
+                sequence: { groupOrder: 3 },
               },
             },
           ]

@@ -50,11 +50,12 @@ export function stepsOf(order: Order, drivers: readonly Driver[]): readonly Step
   return drivers.filter((driver) => driver.concerns(order)).flatMap((driver) => driver.steps(order))
 }
 
-/** What takes the work back when a step failed, the last first; none unless the order asks for it. */
+/** What takes the work back when a step failed, the last first; as much of it as the order asks for. */
 export function undoStepsOf(order: Order, drivers: readonly Driver[]): readonly Step[] {
-  if (order.rollback !== 'All') return []
+  const { rollback = 'Image' } = order
+  if (rollback === 'Never') return []
   return drivers
-    .filter((driver) => driver.concerns(order))
+    .filter((driver) => driver.concerns(order) && (rollback === 'All' || driver.undoneWith === 'Image'))
     .toReversed()
     .flatMap(({ undo }) => (undo.possible ? undo.steps(order) : []))
 }

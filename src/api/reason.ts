@@ -64,11 +64,12 @@ const outcome = {
   PackageManagerMissing: 'the host has no package manager that we know; on image-based hosts name os.image',
   ToolMissing: 'a program the work needs is not on the host; the message says which',
   ImageMissing: 'a container image the work needs cannot be had; the registry’s answer is quoted',
+  RuntimeUnknown: 'the host’s container runtime is none that we can upgrade, or was not installed as a package',
+  EtcdUnhealthy: 'another member of etcd is not healthy, so this one is not touched; bring that one back first',
+  BinaryBroken: 'the program that was fetched does not run on this host; is it for another architecture?',
   KubeletFlagRemoved:
     'a file on the host gives the kubelet a flag that the target version no longer knows; take it out of the file named',
   StagingFailed: 'what the work needs could not be fetched and checked on the host, so the node was not touched',
-  DownloadRefused:
-    'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
   MaintenanceFailed:
     'the maintenance script says that it failed; the node stays cordoned until it is run again and removes its request',
   LogMissing: 'the host has no such log: the order is not known there, its step wrote nothing, or it was cleared away',
@@ -80,9 +81,20 @@ const outcome = {
     'an earlier installation left packages broken that this work does not replace; repair them on the host',
   PackageLockHeld: 'another program kept the package manager’s lock for too long; it is named',
   DiskTooFull: 'the host’s disk has no room for what the work needs; free some, then try again',
+  DownloadRefused:
+    'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
+  ImageUnknown: 'the registry has no such image for this host; check name, tag and digest in os.image',
+  ImageUntrusted: 'the image is not signed with the key that os.verify.key names, so it is not installed',
+  ImageTooLarge: 'the host has not enough free space for the image; free some, or enlarge its disk',
+  ImageToolMissing: 'the host has neither rpm-ostree nor bootc with skopeo; os.image is for image-based hosts',
+  ImageToolFailed: 'the host’s image tool failed; what it said is quoted',
+  ImageNotBooted: 'the machine was booted into the new image and came back with another one',
+  ImageUnhealthy: 'the new image was booted, but its kubelet does not stay up',
+  ImageRolledBack: 'the new image did not become healthy in time; the host went back to the previous one by itself',
+  KernelArgumentsUnsupported: 'the host has no tool we know that sets kernel arguments; set them in its image',
 } as const satisfies Catalogue
 
 /** Each code with what it means and what a person can do; docs/reference/reasons.md is generated from this. */

@@ -10,6 +10,11 @@ import { shapeFaults } from './usage.ts'
 
 export interface DraftOptions {
   readonly kubernetes?: string
+  readonly osImage?: string
+  readonly osPackages?: 'Security' | 'All'
+  readonly profile?: string
+  readonly reboot?: DirectUpdateSpec['reboot']
+  readonly rollback?: DirectUpdateSpec['rollback']
   readonly script?: string
   readonly filename?: string
   readonly name?: string
@@ -28,9 +33,12 @@ export interface Draft {
 type DraftDependencies = Pick<CliDependencies, 'random' | 'readFile' | 'sha256' | 'yaml'>
 
 export async function draftUpdate(deps: DraftDependencies, options: DraftOptions): Promise<Draft> {
-  if (options.kubernetes === undefined && options.script === undefined && options.filename === undefined) {
-    throw new SlipwayError('Usage', 'there is nothing to do: no Kubernetes version, no script', {
-      nextStep: 'give --kubernetes VERSION, --script FILE or -f FILE',
+  const { kubernetes, osImage, osPackages, profile, reboot, filename } = options
+  if (
+    [kubernetes, osImage, osPackages, profile, reboot, options.script, filename].every((what) => what === undefined)
+  ) {
+    throw new SlipwayError('Usage', 'there is nothing to do: no Kubernetes version, no image, no packages, no script', {
+      nextStep: 'give --kubernetes VERSION, --os-image IMAGE, --os-packages Security, --script FILE or -f FILE',
     })
   }
   const script = options.script === undefined ? undefined : await readScript(deps, options.script)
@@ -45,7 +53,8 @@ function specOf(
   script: ScriptContent | undefined,
   given: DirectUpdateSpec | undefined,
 ): DirectUpdateSpec {
-  const { kubernetes, selector, maxUnavailable, maxFailures, nodeTimeout } = options
+  const { kubernetes, osImage, osPackages, profile, reboot, rollback, selector, nodeTimeout } = options
+  const { maxUnavailable, maxFailures } = options
   const strategy = {
     ...given?.strategy,
     ...(maxUnavailable !== undefined && { maxUnavailable }),
@@ -53,6 +62,12 @@ function specOf(
   }
   return {
     ...(kubernetes !== undefined && { kubernetes: { version: kubernetes } }),
+    ...((osImage !== undefined || osPackages !== undefined) && {
+      os: { ...(osImage !== undefined && { image: osImage }), ...(osPackages && { packages: osPackages }) },
+    }),
+    ...(profile !== undefined && { profile }),
+    ...(reboot !== undefined && { reboot }),
+    ...(rollback !== undefined && { rollback }),
     ...(script && { script: { configMap: script.configMap, sha256: script.sha256 } }),
     ...(selector !== undefined && { nodeSelector: copied(parseSelector(selector)) }),
     ...(Object.keys(strategy).length > 0 && { strategy }),
@@ -77,11 +92,16 @@ function copied({
   }
 }
 
-function madeName({ kubernetes, script }: DirectUpdateSpec, uuid: string): string {
-  const stem = kubernetes
-    ? `to-${kubernetes.version.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
-    : `script-${script?.sha256.slice(0, 8)}`
-  return `${stem}-${uuid.slice(0, 5)}`
+function madeName(spec: DirectUpdateSpec, uuid: string): string {
+  return `${stemOf(spec)}-${uuid.slice(0, 5)}`
+}
+
+function stemOf({ kubernetes, os, profile, script, binary }: DirectUpdateSpec): string {
+  if (kubernetes) return `to-${kubernetes.version.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
+  if (script) return `script-${script.sha256.slice(0, 8)}`
+  if (os) return os.image === undefined ? 'packages' : 'image'
+  if (profile !== undefined) return 'profile'
+  return binary ? 'binary' : 'reboot'
 }
 
 async function readScript(deps: DraftDependencies, path: string): Promise<ScriptContent> {

@@ -1,7 +1,11 @@
-// `make reference` writes docs/reference from the catalogues in src/api.
+// `make reference` writes docs/reference from the catalogues in the code.
 
 import { generate } from './generated-folder.ts'
+import { renderPermissions } from './reference/render-permissions.ts'
 import { renderReasons } from './reference/render-reasons.ts'
 
-const files = new Map([['reasons.md', renderReasons()]])
-await generate({ path: 'docs/reference', files, source: 'src/api', target: 'reference' })
+const files = new Map([
+  ['reasons.md', renderReasons()],
+  ['permissions.md', renderPermissions()],
+])
+await generate({ path: 'docs/reference', files, others: ['drivers.md'], source: 'src/api', target: 'reference' })

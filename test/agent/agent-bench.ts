@@ -1,4 +1,5 @@
 import { type AgentOptions, runAgent } from '../../src/agent/agent.ts'
+import type { Driver } from '../../src/agent/drivers/driver.ts'
 import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../src/agent/drivers/script.ts'
 import { sha256 } from '../../src/agent/journal/sealed-file.ts'
@@ -37,6 +38,7 @@ export class AgentBench {
   readonly log = new RecordingLog()
   /** All of a run follows from its seed. */
   readonly random: SeededRandom
+  drivers: readonly Driver[] = [scriptDriver, ...rehearsalDrivers]
   #life = new AbortController()
 
   constructor(seed = 1) {
@@ -75,7 +77,7 @@ export class AgentBench {
       nodeName: 'w1',
       stateDir: '/var/lib/slipway',
       version: '0.1.0',
-      drivers: [scriptDriver, ...rehearsalDrivers],
+      drivers: this.drivers,
       ...part,
     }
     void runAgent(options, life.signal)

@@ -41,6 +41,8 @@ export class FakeHost implements Host {
   readonly ended_: string[] = []
   answer: (command: Command) => CommandResult = () => ({ exitCode: 127, stdout: '', stderr: '' })
   reboots = 0
+  /** A machine that obeys never answers: its agent goes down with it. */
+  onReboot: () => Promise<void> = () => Promise.resolve()
   onHold: () => void = () => undefined
 
   constructor(disk: MemoryDisk, clock: Clock) {
@@ -63,7 +65,7 @@ export class FakeHost implements Host {
 
   reboot(): Promise<void> {
     this.reboots += 1
-    return Promise.resolve()
+    return this.onReboot()
   }
 
   facts(): Promise<HostFacts> {

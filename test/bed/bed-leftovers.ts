@@ -9,20 +9,15 @@ const anyMachine = /^slw\d+n\d+$/
 const deepestCgroup = 4
 const endWithinMs = 20_000
 
-export function clearAway(prefix: string, folder: string): void {
+/** Ends what runs in its machines and removes all that bears its name; files are for `removeTree`, after this. */
+export function clearNames(prefix: string): void {
   const endMs = performance.now() + endWithinMs
   for (let pids = processes(prefix); pids.length > 0 && performance.now() < endMs; pids = processes(prefix)) {
     for (const pid of pids) kill(pid)
     pause(20)
   }
-  for (let mounts = mountsUnder(folder); mounts.length > 0 && performance.now() < endMs; mounts = mountsUnder(folder)) {
-    for (const mount of mounts) spawnSync('umount', [mount])
-    if (mountsUnder(folder).length > 0) pause(50)
-  }
   for (const name of interfaces(prefix)) spawnSync('ip', ['link', 'del', name])
   for (const name of networkNamespaces(prefix)) spawnSync('ip', ['netns', 'del', name])
-  // Never across a mount: what is mounted there is not ours to delete.
-  if (mountsUnder(folder).length === 0) spawnSync('rm', ['-rf', '--one-file-system', folder])
   for (const folder of machineCgroups(prefix)) removeCgroup(folder)
 }
 
@@ -35,6 +30,17 @@ export function leftovers(prefix: string, folder: string): string[] {
     ...machineCgroups(prefix).map((path) => `cgroup ${path}`),
     ...(existsSync(folder) ? [`folder ${folder}`] : []),
   ]
+}
+
+/** Removes a folder with all that is mounted in it. */
+export function removeTree(folder: string): void {
+  const endMs = performance.now() + endWithinMs
+  for (let mounts = mountsUnder(folder); mounts.length > 0 && performance.now() < endMs; mounts = mountsUnder(folder)) {
+    for (const mount of mounts) spawnSync('umount', [mount])
+    if (mountsUnder(folder).length > 0) pause(50)
+  }
+  // Never across a mount: what is mounted there is not ours to delete.
+  if (mountsUnder(folder).length === 0) removeFolder(folder)
 }
 
 /** Removes a cgroup with all below it, as far as nothing runs there. */
@@ -52,6 +58,14 @@ export function removeCgroup(folder: string): void {
       pause(20)
     }
   }
+}
+
+function removeFolder(folder: string): void {
+  const remove = () => spawnSync('rm', ['-rf', '--one-file-system', folder])
+  if (remove().status === 0) return
+  // ostree makes its deployments immutable.
+  spawnSync('chattr', ['-R', '-f', '-i', folder])
+  remove()
 }
 
 function processes(prefix: string): number[] {

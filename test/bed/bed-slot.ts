@@ -6,7 +6,7 @@
 import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { clearAway, leftovers } from './bed-leftovers.ts'
+import { clearNames, leftovers, removeTree } from './bed-leftovers.ts'
 import { locked } from './cache-folder.ts'
 
 export interface BedSlot {
@@ -40,13 +40,17 @@ export async function takeSlot(): Promise<BedSlot> {
     const folder = mkdtempSync(`/var/tmp/slipway-bed-${number}-`)
     writeOwner(number, { pid: process.pid, startedAt: startOf(process.pid), folder })
     raiseInotifyLimit()
-    return slotOf(number, folder)
+    const slot = slotOf(number, folder)
+    // Its last owner may have been stopped in the middle of clearing up.
+    clearNames(slot.prefix)
+    return slot
   })
 }
 
 /** Ends and removes everything of this slot and frees its number. Synchronous, so that it can run while a process ends. */
 export function clearSlot(slot: BedSlot): void {
-  clearAway(slot.prefix, slot.folder)
+  clearNames(slot.prefix)
+  removeTree(slot.folder)
   rmSync(ownerFile(slot.number), { force: true })
   if (takenNumbers().length === 0) restoreInotifyLimit()
 }

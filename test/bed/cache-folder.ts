@@ -1,9 +1,10 @@
 // What is made once and kept in the user's cache folder: made beside its place and moved there whole.
 
-import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { removeTree } from './bed-leftovers.ts'
 
 export function assetsFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'slipway', 'assets')
@@ -15,15 +16,27 @@ export async function cachedFolder(name: string, make: (folder: string) => Promi
   if (await exists(folder)) return folder
   return locked(`${folder}.lock`, async () => {
     if (await exists(folder)) return folder
-    const fresh = await mkdtemp(`${folder}.new-`)
-    try {
+    await besideIt(folder, async (fresh) => {
       await make(fresh)
       await rename(fresh, folder)
-    } finally {
-      await rm(fresh, { recursive: true, force: true })
-    }
+    })
     return folder
   })
+}
+
+/** Work in a new folder beside that one, by the holder of its lock: what one that was killed has left there goes first. */
+export async function besideIt(folder: string, work: (fresh: string) => Promise<void>): Promise<void> {
+  const prefix = `${folder}.new-`
+  for (const name of await readdir(dirname(folder))) {
+    const path = join(dirname(folder), name)
+    if (path.startsWith(prefix)) removeTree(path)
+  }
+  const fresh = await mkdtemp(prefix)
+  try {
+    await work(fresh)
+  } finally {
+    removeTree(fresh)
+  }
 }
 
 export function exists(path: string): Promise<boolean> {

@@ -1,12 +1,11 @@
 // A server started for a test: it never outlives the process that started it.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { accessSync, closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { basename } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-
-const setpriv = '/usr/bin/setpriv'
+import { endingWithUs } from './ending-with-us.ts'
 
 export class ChildProgram {
   readonly #child: ChildProcess
@@ -19,8 +18,7 @@ export class ChildProgram {
     this.#name = basename(program)
     this.#logPath = logPath
     const log = openSync(logPath, 'a')
-    // The kernel ends the child when we die, also by SIGKILL.
-    const [file, argv] = hasSetpriv() ? [setpriv, ['--pdeathsig', 'KILL', program, ...args]] : [program, args]
+    const [file, argv] = endingWithUs('KILL', program, args)
     this.#child = spawn(file, argv, { stdio: ['ignore', log, log] })
     closeSync(log)
     this.#ended = new Promise((resolve) => {
@@ -61,16 +59,6 @@ export class ChildProgram {
       }
       await wait(50)
     }
-  }
-}
-
-function hasSetpriv(): boolean {
-  try {
-    accessSync(setpriv)
-    return true
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
-    throw error
   }
 }
 

@@ -6,6 +6,7 @@ import { runProgram } from './run-program.ts'
 
 const packageOf = {
   'apt-ftparchive': 'apt-utils',
+  chattr: 'e2fsprogs',
   debootstrap: 'debootstrap',
   'dpkg-deb': 'dpkg',
   gpg: 'gpg',

@@ -5,6 +5,7 @@
  *   cluster.kubeconfigPath                                                         // of the administrator, for this process
  *   await cluster.kubectl(['get', 'nodes'])                                        // standard output; throws unless 0
  *   await cluster.importImage('/path/of/archive.tar')                              // into every node's containerd
+ *   await cluster.etcdctl(['endpoint', 'health'])                                  // { code, stdout, stderr }
  *
  * The API is reached through a balancer on the bridge. The images of both releases are on every node; the repositories of both
  * minors are served, and apt on the nodes knows that of the cluster's own release.
@@ -17,6 +18,7 @@ import { z } from 'zod'
 import { startApiBalancer } from './api-balancer.ts'
 import type { Bed } from './bed.ts'
 import { machineAddress } from './bed-network.ts'
+import { type EtcdClient, etcdClient } from './etcd-client.ts'
 import { execute } from './execute.ts'
 import { apiEndpoint, certificateKey, ignoredChecks, initConfig, joinToken, podNetwork } from './kubeadm-config.ts'
 import type { Machine } from './machine.ts'
@@ -45,6 +47,8 @@ export interface KubeadmCluster {
   kubectl(args: readonly string[], input?: string): Promise<string>
   nodeStatuses(): Promise<readonly NodeStatus[]>
   importImage(archive: string): Promise<void>
+  /** etcdctl, asking every control plane unless told which. */
+  readonly etcdctl: EtcdClient
 }
 
 const nodeList = z.object({
@@ -102,6 +106,7 @@ export async function raiseCluster(bed: Bed, options: ClusterOptions): Promise<K
     kubeconfigPath,
     kubectl,
     nodeStatuses,
+    etcdctl: await etcdClient(controlPlanes, join(bed.slot.folder, 'etcd')),
     importImage: async (archive) => {
       await Promise.all(nodes.map((node) => importImage(node, archive)))
     },

@@ -46,6 +46,8 @@ export interface ExecOptions extends ExecuteOptions {
 const rebootCode = 133
 const usualTimeoutMs = 600_000
 const enterCgroups = 'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"'
+// Killed, systemd-nspawn leaves its lock files: they go with its mount namespace.
+const hideLocks = 'mkdir -p /run/systemd/nspawn && mount -t tmpfs tmpfs /run/systemd/nspawn && exec "$@"'
 const keepInput = 'mkdir -p "$(dirname "$1")" && cat > "$1" && chmod "$2" "$1"'
 const environment = [
   'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
@@ -142,7 +144,8 @@ export class Machine {
     const startMs = performance.now()
     const execution = await execute(
       [
-        ...['nsenter', '-t', String(init), '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w', '--'],
+        // Without a fork: one that waits would stop for good when a shutting-down systemd stops its child.
+        ...['nsenter', '-t', String(init), '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w', '--no-fork', '--'],
         // Ends with us, or with the time: `timeout` takes its whole process group along.
         ...['setpriv', '--pdeathsig', 'TERM', 'timeout', '--kill-after=2', (timeoutMs / 1000).toFixed(3)],
         ...['env', '-i', ...environment, ...variables, ...argv],
@@ -198,6 +201,11 @@ export class Machine {
 
   async #start(): Promise<void> {
     const { root, args } = await this.#parts.nextTree()
+    // The power may have failed in the meantime.
+    if (!this.#isWanted) {
+      this.#payload = undefined
+      return
+    }
     const { hardware, networkNamespace } = this.#parts
     const log = openSync(this.consolePath, 'a')
     const child = spawn(
@@ -205,7 +213,7 @@ export class Machine {
       [
         // The kernel ends the machine when this process dies, also by SIGKILL: a pid namespace dies with its first process.
         ...['--pdeathsig', 'KILL', 'sh', '-c', enterCgroups, 'boot', ...freshCgroups(hardware), '--'],
-        ...['unshare', '--pid', '--fork', '--kill-child=KILL', '--mount-proc'],
+        ...['unshare', '--pid', '--fork', '--kill-child=KILL', '--mount-proc', 'sh', '-c', hideLocks, 'boot'],
         ...['systemd-nspawn', '--quiet', '--directory', root, `--machine=${hardware}`, '--register=no', '--keep-unit'],
         ...[`--network-namespace-path=${networkNamespace}`, '--resolv-conf=off', '--capability=all'],
         ...['--system-call-filter=@keyring bpf', '--console=pipe', '--bind=/dev/kmsg', ...args, '--boot'],
@@ -217,9 +225,12 @@ export class Machine {
       child.once('exit', resolve)
       child.once('error', () => resolve(null))
     }).then(async (code) => {
-      this.#payload = undefined
-      if (code !== rebootCode || !this.#isWanted) return
+      if (code !== rebootCode) {
+        this.#payload = undefined
+        return
+      }
       await this.#start().catch((error: Error) => {
+        this.#payload = undefined
         this.#failure = error
       })
     })

@@ -2,10 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildPrograms } from './build-programs.ts'
-import { assetsFolder, locked } from './cache-folder.ts'
+import { assetsFolder, besideIt, locked } from './cache-folder.ts'
 import { downloadPrograms } from './download-programs.ts'
 import { controlPlanePrograms, type ProgramSet } from './program-set.ts'
 import { etcdVersion, kubernetesVersion } from './versions.ts'
@@ -65,17 +65,16 @@ async function obtain(set: ProgramSet, folder: string, say: Say): Promise<void> 
     { name: 'build with go', run: buildPrograms },
   ]
   for (const way of ways) {
-    const fresh = await mkdtemp(`${folder}.new-`)
+    say(`${title} for the tests: trying to ${way.name} …`)
     try {
-      say(`${title} for the tests: trying to ${way.name} …`)
-      await way.run(set, fresh, join(fresh, 'scratch'))
-      await moveIn(set, fresh, folder)
+      await besideIt(folder, async (fresh) => {
+        await way.run(set, fresh, join(fresh, 'scratch'))
+        await moveIn(set, fresh, folder)
+      })
       say(`${title} for the tests: in ${folder}`)
       return
     } catch (error) {
       reasons.push(`${way.name}: ${error instanceof Error ? describe(error) : String(error)}`)
-    } finally {
-      await rm(fresh, { recursive: true, force: true })
     }
   }
   throw new Error(`no ${title} for the tests: ${reasons.join('; ')}`)

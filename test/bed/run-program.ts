@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
+import { endingWithUs } from './ending-with-us.ts'
 
 export interface RunOptions {
   readonly cwd?: string
@@ -9,7 +10,9 @@ export interface RunOptions {
 /** Runs a program to its end with low priority and returns its standard output; throws with its last lines of error. */
 export function runProgram(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
+    // Interrupted, not killed: a program that mounts something clears up.
+    const [file, argv] = endingWithUs('INT', program, args)
+    const child = spawn(file, argv, {
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: { ...process.env, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bed, openBed } from '../bed/bed.ts'
@@ -54,6 +55,12 @@ describe('a machine', () => {
     expect(await machine.readFile('/etc/kept')).toBe('kept')
   })
 
+  test('ends every program when it reboots', async () => {
+    const running = Array.from({ length: 5 }, () => machine.exec(['sh', '-c', 'trap "" TERM; sleep 987']))
+    await machine.reboot()
+    for (const { code } of await Promise.all(running)) expect(code).not.toBe(0)
+  })
+
   test('stays off after a power loss until it is booted', async () => {
     const before = await machine.bootId()
     const running = machine.exec(['sleep', '987'])
@@ -63,6 +70,16 @@ describe('a machine', () => {
     await expect(machine.run(['true'])).rejects.toThrow('node1 is off')
     await machine.boot()
     expect(await machine.bootId()).not.toBe(before)
+  })
+
+  test('can lose its power at any moment of a reboot', async () => {
+    for (const afterMs of [0, 50, 150, 300]) {
+      await machine.exec(['systemctl', 'reboot', '--no-block'])
+      await wait(afterMs)
+      await machine.powerLoss()
+      expect(machine.isOn).toBe(false)
+      await machine.boot()
+    }
   })
 
   test('stays off after a power-off', async () => {

@@ -1,7 +1,13 @@
+import { copyFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { realClient } from '../apiserver/real-client.ts'
+import { baseRoot } from '../bed/base-root.ts'
 import { type Bed, openBed } from '../bed/bed.ts'
+import { writeImageArchive } from '../bed/container-image.ts'
 import { type KubeadmCluster, raiseCluster } from '../bed/kubeadm-cluster.ts'
+import { kubernetesRepository, minorPath } from '../bed/kubernetes-packages.ts'
+import { copyRepository } from '../bed/package-repository.ts'
 import { kubernetesVersion, olderKubernetesVersion } from '../bed/versions.ts'
 import { webWorkload } from '../bed/web-workload.ts'
 
@@ -65,6 +71,39 @@ describe('a cluster made by kubeadm', () => {
     await worker?.run(['apt-get', 'update', '-qq'])
     expect(await worker?.run(['apt-cache', 'madison', 'kubelet'])).toContain(`${kubernetesVersion.slice(1)}-1.1`)
     expect(await worker?.run(['apt-mark', 'showhold'])).toBe('kubeadm\nkubectl\nkubelet\n')
+  })
+
+  test('refuses the next minor from a repository signed by a stranger', async () => {
+    const [, , worker] = cluster.nodes
+    const path = minorPath(kubernetesVersion)
+    const folder = join(bed.slot.folder, 'stranger')
+    await copyRepository(await kubernetesRepository(kubernetesVersion), folder, { signedBy: 'stranger' })
+    const url = bed.repositories.serve(`stranger/${path}`, folder)
+    const list = `deb [signed-by=/etc/apt/keyrings/kubernetes.gpg] ${url}/ /\n`
+    await worker?.writeFile('/etc/apt/sources.list.d/stranger.list', list)
+    const execution = await worker?.exec(['apt-get', 'update', '--error-on=any'])
+    expect(execution?.stderr).toContain('NO_PUBKEY')
+    expect(execution?.code).toBe(100)
+    await worker?.run(['rm', '/etc/apt/sources.list.d/stranger.list'])
+  })
+
+  test('runs an image that was imported into its nodes', async () => {
+    const root = join(bed.slot.folder, 'image-root')
+    await mkdir(join(root, 'bin'), { recursive: true })
+    await copyFile(join(await baseRoot(), 'bin/busybox'), join(root, 'bin/busybox'))
+    const archive = join(bed.slot.folder, 'greeting.tar')
+    const entrypoint = ['/bin/busybox', 'echo', 'imported']
+    await writeImageArchive({ name: 'registry.bed/greeting:1', root, entrypoint }, archive)
+    await cluster.importImage(archive)
+    const run = ['run', 'greeting', '--image=registry.bed/greeting:1', '--restart=Never', '--image-pull-policy=Never']
+    await cluster.kubectl(run)
+    await cluster.kubectl(['wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/greeting', '--timeout=60s'])
+    expect(await cluster.kubectl(['logs', 'greeting'])).toBe('imported\n')
+  })
+
+  test('tells how its etcd is', async () => {
+    const { code, stderr } = await cluster.etcdctl(['endpoint', 'health'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
   test('takes a worker back after a reboot and after a power loss', async () => {

@@ -1,9 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { allDrivers } from '../../src/agent/drivers/all-drivers.ts'
+import { renderPermissions } from '../../src/main/reference/render-permissions.ts'
 import { renderReasons } from '../../src/main/reference/render-reasons.ts'
+import { driversTable, rowsOf } from '../conformance/drivers-table.ts'
 import { repository } from './planted-tree.ts'
 
 test('docs/reference/reasons.md is what src/api/reason.ts says: run make reference', () => {
   expect(readFileSync(join(repository, 'docs/reference/reasons.md'), 'utf8')).toBe(renderReasons())
+})
+
+test('docs/reference/permissions.md is what src/cli/install/rights.ts says: run make reference', () => {
+  expect(readFileSync(join(repository, 'docs/reference/permissions.md'), 'utf8')).toBe(renderPermissions())
+})
+
+test('docs/reference/drivers.md has the drivers an agent has: run make drivers-table', () => {
+  const table = readFileSync(join(repository, 'docs/reference/drivers.md'), 'utf8')
+  const names = allDrivers.map((driver) => driver.name)
+  expect(table).toBe(driversTable(names, [], rowsOf(table)))
+  expect(table).not.toContain('**failed**')
 })

@@ -1,30 +1,45 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Download } from '../../ports/download.ts'
+import type { ImageSignatures } from '../../ports/image-signatures.ts'
 import type { Random } from '../../ports/random.ts'
+import { binaryDriver } from './binary/binary-driver.ts'
 import type { Driver } from './driver.ts'
+import { etcdDriver } from './etcd/etcd-driver.ts'
 import type { JobRecord } from './jobs/job-record.ts'
 import { jobsDriver } from './jobs/jobs.ts'
 import { kubeadmDriver } from './kubeadm/kubeadm-driver.ts'
 import { kubectlDriver } from './kubectl/kubectl-driver.ts'
 import { kubeletDriver } from './kubelet/kubelet-driver.ts'
 import { maintenanceDriver } from './maintenance/maintenance.ts'
+import { osImageDriver } from './osimage/osimage-driver.ts'
+import { stagedTree } from './osimage/staged-tree.ts'
+import { packagesDriver } from './packages/packages-driver.ts'
+import { rebootDriver } from './reboot/reboot.ts'
+import { runtimeDriver } from './runtime/runtime-driver.ts'
 import { scriptDriver } from './script.ts'
 
 export interface DriverTools {
   readonly clock: Clock
   readonly random: Random
   readonly download: Download
+  readonly signatures: ImageSignatures
   readonly jobRecord: JobRecord
 }
 
 /** Every driver of a real host, in the order in which they work on one order. */
-export function allDrivers({ clock, random, download, jobRecord }: DriverTools): readonly Driver[] {
+export function allDrivers({ clock, random, download, signatures, jobRecord }: DriverTools): readonly Driver[] {
   return [
     jobsDriver({ clock, download, record: jobRecord }),
     scriptDriver,
-    kubeadmDriver(() => Promise.resolve(undefined)),
+    packagesDriver,
+    kubeadmDriver(stagedTree),
+    runtimeDriver,
+    etcdDriver,
     kubectlDriver,
     kubeletDriver,
+    osImageDriver({ clock, signatures }),
+    binaryDriver(download),
     maintenanceDriver({ clock, random }),
+    rebootDriver,
   ]
 }

@@ -111,4 +111,6 @@ export interface Driver {
   /** In order; the same for the same order, always. */
   steps(order: Order): readonly Step[]
   readonly undo: Undo
+  /** Undone also where the order asks only for the way back to the previous OS image (`rollback: Image`). */
+  readonly undoneWith?: 'Image'
 }

@@ -83,7 +83,7 @@ export interface PackageManager {
   readonly kind: 'apt' | 'dnf'
 
   /** By name; what is not installed is not in it. */
-  installed(names: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, InstalledPackage>>
+  installed(names: readonly string[] | 'All', signal: AbortSignal): Promise<ReadonlyMap<string, InstalledPackage>>
 
   /**
    * Resolves exact versions and all they need from the sources' own index, downloads them into the folder, checks signatures,
@@ -93,6 +93,16 @@ export interface PackageManager {
   stage(request: StageRequest, signal: AbortSignal): Promise<StageResult>
   /** The same for what is installed already; packages a person holds are kept back, and said so in `keptBack`. */
   stageUpgrade(request: UpgradeRequest, signal: AbortSignal): Promise<StageResult>
+
+  /**
+   * The way back from `staged`, to be staged while its `previous` versions are still installed: their files, and the removal
+   * of what is new. VersionUnknown where one of them is not on offer any more.
+   */
+  stageReturn(
+    staged: StagedPackages,
+    request: { readonly folder: string; readonly sources: PackageSources },
+    signal: AbortSignal,
+  ): Promise<StageResult>
 
   /**
    * One job for a JobStep: waits for the lock, repairs an interrupted transaction, installs and removes exactly what was

@@ -1,6 +1,10 @@
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { CommandResult, Host } from '../../ports/host.ts'
 
+/** For asking an index, and for downloading. */
+export const askMs = 300_000
+export const downloadMs = 3_600_000
+
 const manyBytes = 32 * 1024 * 1024
 
 /** While staging: a tool that takes too long may be faster next time, so it is tried again like any other staging. */

@@ -8,6 +8,7 @@ import { nodeStates } from '../../api/node-state.ts'
 import { reasonCatalogue } from '../../api/reason.ts'
 import { durationText, kubernetesVersion, objectName } from '../../api/scalars.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { rebootChoices, rollbackChoices } from '../../api/work.ts'
 import { planUpdate } from '../../core/plan/plan-update.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
@@ -42,8 +43,24 @@ export function addUpdate(parent: Command, run: RunAction): void {
         textOf(kubernetesVersion, 'It must be a full version such as v1.36.3.'),
       ),
     )
+    .option('--os-image <image>', 'image-based hosts: the operating system image, by tag or digest')
+    .addOption(
+      new Option('--os-packages <which>', 'package-based hosts: which packages to upgrade').choices([
+        'Security',
+        'All',
+      ]),
+    )
+    .option('--profile <name>', 'a NodeProfile to roll out')
     .option('--script <file>', 'a script to run on each node, drained')
-    .addOption(new Option('-f, --filename <file>', 'a DirectUpdate as YAML').conflicts(['kubernetes', 'script']))
+    .addOption(new Option('--reboot <when>', 'whether to reboot each node after the work').choices([...rebootChoices]))
+    .addOption(
+      new Option('--rollback <what>', 'what is undone on a node where a step fails').choices([...rollbackChoices]),
+    )
+    .addOption(
+      new Option('-f, --filename <file>', 'a DirectUpdate as YAML').conflicts([
+        ...['kubernetes', 'osImage', 'osPackages', 'profile', 'script', 'reboot'],
+      ]),
+    )
     .option(
       '--name <name>',
       'the name of the DirectUpdate',
@@ -65,6 +82,8 @@ export function addUpdate(parent: Command, run: RunAction): void {
       `
 Examples:
   slipway update --kubernetes v1.36.3 --max-unavailable 10%
+  slipway update --os-packages Security --reboot IfRequired
+  slipway update --os-image registry.example/os:42 --max-unavailable 2
   slipway update --script rotate-disks.sh --selector pool=a
   slipway update -f update.yaml --no-wait
 

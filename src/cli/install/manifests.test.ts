@@ -25,7 +25,7 @@ describe('install --print', () => {
   })
 
   it('gives the agent nothing over nodes, pods or secrets', () => {
-    expect([...rights.agentClusterRules, ...rights.agentNamespaceRules]).toEqual([
+    expect([...rights.agentClusterRights, ...rights.agentNamespaceRights].map(({ rule }) => rule)).toEqual([
       { apiGroups: ['slipway.dev'], resources: ['nodestates'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['slipway.dev'], resources: ['nodestates/status'], verbs: ['patch'] },
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
@@ -39,12 +39,13 @@ describe('install --print', () => {
 
   it('uses no wildcard and no secret in any rule', () => {
     const rules = [
-      ...rights.operatorClusterRules,
-      ...rights.operatorNamespaceRules,
-      ...rights.nodeLeaseRules,
-      ...rights.eventRules,
+      ...rights.operatorClusterRights,
+      ...rights.operatorNamespaceRights,
+      ...rights.nodeLeaseRights,
+      ...rights.eventRights,
     ]
-    for (const { apiGroups, resources, verbs } of rules) {
+    for (const { rule } of rules) {
+      const { apiGroups, resources, verbs } = rule
       expect([...apiGroups, ...resources, ...verbs]).not.toContain('*')
       expect(resources).not.toContain('secrets')
     }

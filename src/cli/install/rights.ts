@@ -2,10 +2,16 @@
 
 import type { InstallSettings, Manifest } from './manifest.ts'
 
-interface Rule {
+export interface Rule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
+}
+
+/** A rule, and what would not work without it. */
+export interface Right {
+  readonly rule: Rule
+  readonly why: string
 }
 
 export const operatorName = 'slipway-operator'
@@ -15,55 +21,98 @@ type Account = typeof operatorName | typeof agentName
 const read = ['get', 'list', 'watch'] as const
 const ourGroup = 'slipway.dev'
 
-const rule = (group: string, resources: readonly string[], verbs: readonly string[]): Rule => ({
-  apiGroups: [group],
-  resources,
-  verbs,
+const right = (group: string, resources: readonly string[], verbs: readonly string[], why: string): Right => ({
+  rule: { apiGroups: [group], resources, verbs },
+  why,
 })
 
 /** Over the whole cluster. */
-export const operatorClusterRules: readonly Rule[] = [
-  rule('', ['nodes'], [...read, 'patch']),
-  // Pods go by eviction only, so that the API server honours their budgets.
-  rule('', ['pods'], ['list', 'watch']),
-  rule('', ['pods/eviction'], ['create']),
-  rule('policy', ['poddisruptionbudgets'], ['list', 'watch']),
-  rule(ourGroup, ['directupdates'], [...read, 'patch']),
-  rule(ourGroup, ['maintenancepolicies'], [...read, 'create']),
-  rule(ourGroup, ['nodestates'], [...read, 'create', 'patch', 'delete']),
-  rule(ourGroup, ['directupdates/status', 'maintenancepolicies/status', 'nodestates/status'], ['patch']),
+export const operatorClusterRights: readonly Right[] = [
+  right(
+    '',
+    ['nodes'],
+    [...read, 'patch'],
+    'sees which nodes are there, Ready and cordoned; cordons and uncordons by patch',
+  ),
+  right('', ['pods'], ['list', 'watch'], 'sees which pods are left on a node that is being drained'),
+  right('', ['pods/eviction'], ['create'], 'pods go by eviction only, so that the API server honours their budgets'),
+  right(
+    'policy',
+    ['poddisruptionbudgets'],
+    ['list', 'watch'],
+    'asks for an eviction only when the budget allows it, and names the budget that does not',
+  ),
+  right(ourGroup, ['directupdates'], [...read, 'patch'], 'reads what is wanted; its finalizer is set by patch'),
+  right(
+    ourGroup,
+    ['maintenancepolicies'],
+    [...read, 'create'],
+    'reads budgets and defaults; makes the policy where there is none: the ledger stands on it',
+  ),
+  right(
+    ourGroup,
+    ['nodestates'],
+    [...read, 'create', 'patch', 'delete'],
+    'one a node: writes the work order there, and removes what belongs to a node that is gone',
+  ),
+  right(
+    ourGroup,
+    ['directupdates/status', 'maintenancepolicies/status', 'nodestates/status'],
+    ['patch'],
+    'tells progress, books slots in the ledger, remembers where each node stands',
+  ),
 ]
 
 /** In the operator's own namespace. */
-export const operatorNamespaceRules: readonly Rule[] = [
-  rule('coordination.k8s.io', ['leases'], [...read, 'create', 'update']),
-  // It makes the immutable copy of a script that the agents fetch, and ties it to its update.
-  rule('', ['configmaps'], ['get', 'create', 'patch']),
+export const operatorNamespaceRights: readonly Right[] = [
+  right('coordination.k8s.io', ['leases'], [...read, 'create', 'update'], 'two replicas agree by a Lease on who acts'),
+  right(
+    '',
+    ['configmaps'],
+    ['get', 'create', 'patch'],
+    'makes the immutable copy of a script that the agents fetch, and ties it to its update',
+  ),
 ]
 
 /** Where kubelets keep their heartbeat. */
-export const nodeLeaseRules: readonly Rule[] = [rule('coordination.k8s.io', ['leases'], ['list', 'watch'])]
-
-/** Where events about cluster-scoped objects live. */
-export const eventRules: readonly Rule[] = [rule('events.k8s.io', ['events'], ['create', 'patch'])]
-
-export const agentClusterRules: readonly Rule[] = [
-  rule(ourGroup, ['nodestates'], read),
-  rule(ourGroup, ['nodestates/status'], ['patch']),
+export const nodeLeaseRights: readonly Right[] = [
+  right(
+    'coordination.k8s.io',
+    ['leases'],
+    ['list', 'watch'],
+    'a node counts as healthy again only when its kubelet renewed its Lease after the restart',
+  ),
 ]
 
-export const agentNamespaceRules: readonly Rule[] = [rule('', ['configmaps'], ['get'])]
+/** Where events about cluster-scoped objects live. */
+export const eventRights: readonly Right[] = [
+  right('events.k8s.io', ['events'], ['create', 'patch'], 'tells what happens to nodes and updates as Events'),
+]
+
+export const agentClusterRights: readonly Right[] = [
+  right(
+    ourGroup,
+    ['nodestates'],
+    read,
+    'watches the work order of its own node; RBAC cannot say "its own", the admission policy fences what it writes',
+  ),
+  right(ourGroup, ['nodestates/status'], ['patch'], 'reports what became of the order, in its own half of the status'),
+]
+
+export const agentNamespaceRights: readonly Right[] = [
+  right('', ['configmaps'], ['get'], 'fetches the script or desired state that an order names by its SHA-256'),
+]
 
 export function operatorRights({ namespace }: InstallSettings): readonly Manifest[] {
   return [
     serviceAccount(operatorName, namespace),
-    clusterRole(operatorName, operatorClusterRules),
+    clusterRole(operatorName, operatorClusterRights),
     clusterRoleBinding(operatorName, namespace),
-    role(operatorName, namespace, operatorNamespaceRules),
+    role(operatorName, namespace, operatorNamespaceRights),
     roleBinding(operatorName, namespace, namespace),
-    role(operatorName, 'kube-node-lease', nodeLeaseRules),
+    role(operatorName, 'kube-node-lease', nodeLeaseRights),
     roleBinding(operatorName, 'kube-node-lease', namespace),
-    role(operatorName, 'default', eventRules),
+    role(operatorName, 'default', eventRights),
     roleBinding(operatorName, 'default', namespace),
   ]
 }
@@ -71,9 +120,9 @@ export function operatorRights({ namespace }: InstallSettings): readonly Manifes
 export function agentRights({ namespace }: InstallSettings): readonly Manifest[] {
   return [
     serviceAccount(agentName, namespace),
-    clusterRole(agentName, agentClusterRules),
+    clusterRole(agentName, agentClusterRights),
     clusterRoleBinding(agentName, namespace),
-    role(agentName, namespace, agentNamespaceRules),
+    role(agentName, namespace, agentNamespaceRights),
     roleBinding(agentName, namespace, namespace),
   ]
 }
@@ -90,7 +139,8 @@ function serviceAccount(name: Account, namespace: string): Manifest {
   return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace, labels: labelsOf(name) } }
 }
 
-function clusterRole(name: Account, rules: readonly Rule[]): Manifest {
+function clusterRole(name: Account, rights: readonly Right[]): Manifest {
+  const rules = rights.map(({ rule }) => rule)
   return { apiVersion: `${authorization}/v1`, kind: 'ClusterRole', metadata: { name, labels: labelsOf(name) }, rules }
 }
 
@@ -104,12 +154,12 @@ function clusterRoleBinding(name: Account, namespace: string): Manifest {
   }
 }
 
-function role(name: Account, namespace: string, rules: readonly Rule[]): Manifest {
+function role(name: Account, namespace: string, rights: readonly Right[]): Manifest {
   return {
     apiVersion: `${authorization}/v1`,
     kind: 'Role',
     metadata: { name, namespace, labels: labelsOf(name) },
-    rules,
+    rules: rights.map(({ rule }) => rule),
   }
 }
 

@@ -4,6 +4,7 @@ import { WebDownload } from '../../adapters/download/web-download.ts'
 import { LinuxHost } from '../../adapters/host/linux-host.ts'
 import { UnixServer } from '../../adapters/local-socket/unix-server.ts'
 import { pinoLog } from '../../adapters/log/pino-log.ts'
+import { keyPairSignatures } from '../../adapters/oci/key-pair-signatures.ts'
 import { runAgent } from '../../agent/agent.ts'
 import { allSideTasks } from '../../agent/all-side-tasks.ts'
 import { allDrivers } from '../../agent/drivers/all-drivers.ts'
@@ -28,7 +29,8 @@ export async function agentRole(
   const inContainer = hostRoot !== '/'
   const host = new LinuxHost({ disk: new FileDisk(), log, root: hostRoot, ...(inContainer && { enter: enterHost }) })
   const jobRecord = new JobRecord(stateDir)
-  const drivers = allDrivers({ clock, random, download: new WebDownload({ proxyEnv: env }), jobRecord })
+  const download = new WebDownload({ proxyEnv: env })
+  const drivers = allDrivers({ clock, random, download, signatures: keyPairSignatures, jobRecord })
   const sideTasks = allSideTasks({
     compression: gzipCompression,
     localServer: new UnixServer(),

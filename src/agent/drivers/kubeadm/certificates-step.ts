@@ -1,5 +1,5 @@
 import { certificateExpirationSchema } from '../../../api/kubernetes-output.ts'
-import type { ActStep } from '../driver.ts'
+import type { ActStep, StepContext } from '../driver.ts'
 import { jsonAnswerOf } from '../host-answer.ts'
 import type { KubeadmProgram } from './upgrade-step.ts'
 
@@ -12,14 +12,23 @@ export function checkCertificates(kubeadm: KubeadmProgram): ActStep {
     disruptive: false,
     attempts: 3,
     brief: true,
+    holds: async (context, signal) => (await expiringSoon(kubeadm, context, signal)).length === 0,
     act: async (context, signal) => {
-      const argv = [await kubeadm(context, signal), 'certs', 'check-expiration', '--output=json']
-      const command = { argv, timeoutMs: 3 * 60_000 }
-      const { certificates } = await jsonAnswerOf(context.host, command, certificateExpirationSchema, signal)
-      const soon = certificates.filter(({ residualTime, missing }) => missing !== true && residualTime < soonSeconds)
-      if (soon.length === 0) return
-      const named = soon.map(({ name, expirationDate }) => `${name} (${expirationDate ?? 'unknown'})`).join(', ')
-      await context.warn(`certificates expire within 30 days: ${named}`.slice(0, 512))
+      const soon = await expiringSoon(kubeadm, context, signal)
+      if (soon.length > 0) await context.warn(`certificates expire within 30 days: ${soon.join(', ')}`.slice(0, 512))
     },
   }
+}
+
+async function expiringSoon(
+  kubeadm: KubeadmProgram,
+  context: StepContext,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const argv = [await kubeadm(context, signal), 'certs', 'check-expiration', '--output=json']
+  const command = { argv, timeoutMs: 3 * 60_000 }
+  const { certificates } = await jsonAnswerOf(context.host, command, certificateExpirationSchema, signal)
+  return certificates.flatMap(({ name, expirationDate, residualTime, missing }) =>
+    missing !== true && residualTime < soonSeconds ? [`${name} (${expirationDate ?? 'unknown'})`] : [],
+  )
 }

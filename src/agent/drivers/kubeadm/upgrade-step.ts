@@ -16,7 +16,7 @@ import { installedKubelet } from '../kubelet/kubelet-look.ts'
 import { targetVersion } from '../kubernetes-target.ts'
 import { lookUntil } from '../look-until.ts'
 import { readClusterConfiguration, readOpenNodes } from './cluster-record.ts'
-import { missingInControlPlane } from './control-plane.ts'
+import { lookAtManifests, missingInControlPlane, missingInManifests } from './control-plane.ts'
 import { restoreLostManifests } from './lost-manifests.ts'
 
 /** Finds the kubeadm of the target version. */
@@ -57,21 +57,14 @@ export function upgradeControlPlane(kubeadm: KubeadmProgram): JobStep {
       return ['/bin/sh', '-c', applyProgram, 'kubeadm-apply', program, version, ...options]
     },
     holds: async (context, signal) => {
-      const { host, nodeName, order, notes } = context
+      const { host, order, notes } = context
       if (await notes.read(begunNote, upgradeBegunSchema)) return false
-      const version = targetVersion(order).text
-      if (await looked(() => missingInControlPlane(host, nodeName, version, signal), signal)) return false
+      if (missingInManifests(await lookAtManifests(host), targetVersion(order).text) !== undefined) return false
+      // At the version, but perhaps just booted: it is given its time to come up.
+      if ((await missingAtLast(context, signal)) !== undefined) return false
       return (await chooseMode(context, signal)) === 'node'
     },
-    missing: ({ host, nodeName, order }, signal) => {
-      const version = targetVersion(order).text
-      return lookUntil(
-        host,
-        () => looked(() => missingInControlPlane(host, nodeName, version, signal), signal),
-        patience,
-        signal,
-      )
-    },
+    missing: missingAtLast,
   }
 }
 
@@ -94,6 +87,11 @@ export function upgradeWorker(kubeadm: KubeadmProgram): JobStep {
     holds: async ({ host, order }, signal) =>
       sameVersion((await installedKubelet(host, signal)) ?? '', targetVersion(order).text),
   }
+}
+
+function missingAtLast({ host, nodeName, order }: StepContext, signal: AbortSignal): Promise<string | undefined> {
+  const look = () => missingInControlPlane(host, nodeName, targetVersion(order).text, signal)
+  return lookUntil(host, () => looked(look, signal), patience, signal)
 }
 
 /** Asked anew before the first start: another node may have done the cluster's part meanwhile. */

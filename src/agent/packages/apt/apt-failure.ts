@@ -3,6 +3,8 @@
 import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { CommandResult } from '../../../ports/host.ts'
+import type { PackageSources } from '../package-manager.ts'
+import { diskTooFull, packageHeld } from '../package-reasons.ts'
 import { failureText } from '../run-tool.ts'
 
 const badSignature =
@@ -12,11 +14,14 @@ const diskFull = /No space left on device|don't have enough free space|not enoug
 /** A page of a captive portal or a broken proxy looks like a bad signature, and passes. */
 const notEvenAnIndex = /NOSPLIT|NODATA|does the network require authentication/
 
-/** From `apt-get update`. Old versions of apt end well although an index was not fetched: what they say counts. */
-export function updateFailure(result: CommandResult): Reason | undefined {
+/**
+ * From `apt-get update`. Old versions of apt end well although an index was not fetched: what they say counts, but for a
+ * bundle, whose signature nobody looks at.
+ */
+export function updateFailure(result: CommandResult, from: PackageSources['from']): Reason | undefined {
   const said = `${result.stdout}\n${result.stderr}`
-  const failed = result.exitCode !== 0 || /^(E|W): (Failed to fetch|Some index files failed|GPG error)/m.test(said)
-  if (!failed) return undefined
+  const complains = from === 'Host' && /^[EW]: (Failed to fetch|Some index files failed|GPG error)/m.test(said)
+  if (result.exitCode === 0 && !complains) return undefined
   const text = failureText(result)
   if (diskFull.test(said)) return diskTooFull(text)
   if (badSignature.test(said) && !notEvenAnIndex.test(said)) {
@@ -43,15 +48,4 @@ export function downloadFailure(result: CommandResult): Reason {
   const text = failureText(result)
   if (diskFull.test(`${result.stdout}\n${result.stderr}`)) return diskTooFull(text)
   throw new SlipwayError('StagingFailed', `cannot download the packages: ${text}`)
-}
-
-export function packageHeld(names: readonly string[], why: string): Reason {
-  return {
-    code: 'PackageHeld',
-    message: `${names.join(', ')} would have to change but is held back on the host by a person (${why}); release the hold, or leave it out`,
-  }
-}
-
-export function diskTooFull(why: string): Reason {
-  return { code: 'DiskTooFull', message: `not enough room on the host’s disk for the packages: ${why}` }
 }

@@ -108,7 +108,6 @@ Dir::State::lists "${lists}/";
 Dir::Cache::archives "${archives}/";
 Acquire::ForceHash "SHA256";
 Acquire::Languages "none";
-Acquire::Retries "2";
 Acquire::http::Timeout "30";
 Acquire::https::Timeout "30";
 APT::Update::Error-Mode "any";

@@ -30,6 +30,10 @@ configure() {
   [ -z "$said" ] || printf '%s\\n' "$said"
 }
 
+state() {
+  dpkg-query --show --showformat '\${db:Status-Status} \${db:Status-Eflag}' "$1" 2>/dev/null
+}
+
 marks() {
   xargs -r apt-mark -c "$folder/offline.conf" unhold <unheld
   xargs -r apt-mark -c "$folder/offline.conf" hold <held
@@ -41,7 +45,7 @@ trap marks EXIT
 
 set --
 while read -r name file; do
-  case $(dpkg-query --show --showformat '\${db:Status-Status} \${db:Status-Eflag}' "$name" 2>/dev/null) in
+  case $(state "$name") in
     'installed ok' | 'config-files ok' | 'not-installed ok' | '') ;;
     *) set -- "$@" "$file" ;;
   esac
@@ -50,8 +54,13 @@ done <packages
 
 set --
 while read -r name file; do set -- "$@" "$file"; done <packages
-while read -r name; do set -- "$@" "$name-"; done <removals
 [ -s removals ] || set -- --no-remove "$@"
+while read -r name; do
+  case $(state "$name") in
+    'config-files ok' | 'not-installed ok' | '') ;;
+    *) set -- "$@" "$name-" ;;
+  esac
+done <removals
 apt-get -c "$folder/offline.conf" install "$@" </dev/null
 code=$?
 configure

@@ -4,7 +4,7 @@ import type { PackageManager, RepositorySwitch } from '../package-manager.ts'
 import { aptRepositoryFiles } from '../repository-files.ts'
 import { whatDiffers } from '../what-differs.ts'
 import { aptJobArgv } from './apt-job.ts'
-import { stageApt, stageAptUpgrade } from './apt-stage.ts'
+import { stageApt, stageAptReturn, stageAptUpgrade } from './apt-stage.ts'
 import { readDpkgStatus } from './dpkg-status.ts'
 
 export function aptPackageManager(host: Host): PackageManager {
@@ -12,10 +12,11 @@ export function aptPackageManager(host: Host): PackageManager {
     kind: 'apt',
     installed: async (names, signal) => {
       const status = await readDpkgStatus(host, signal)
-      return new Map([...status].filter(([name]) => names.includes(name)))
+      return names === 'All' ? status : new Map([...status].filter(([name]) => names.includes(name)))
     },
     stage: (request, signal) => stageApt(host, request, signal),
     stageUpgrade: (request, signal) => stageAptUpgrade(host, request, signal),
+    stageReturn: (staged, request, signal) => stageAptReturn(host, staged, request, signal),
     jobArgv: aptJobArgv,
     missing: async (staged, signal) => {
       const differs = whatDiffers(staged, await readDpkgStatus(host, signal))

@@ -4,9 +4,14 @@ import type { DpkgStatus } from './dpkg-status.ts'
 
 /**
  * Only versions of a security archive are newer than what is installed; all others count less than the installed one, but can
- * still be had as new dependencies. Debian and Ubuntu name such archives `…-security`.
+ * still be had as new dependencies. Debian and Ubuntu name such archives `…-security`; what is installed counts as
+ * from the archive `now`.
  */
 export const securityPins = `Package: *
+Pin: release a=now
+Pin-Priority: 100
+
+Package: *
 Pin: release a=*-security
 Pin-Priority: 990
 

@@ -1,0 +1,53 @@
+// Stays on the host while a new image is on trial: a kubelet that does not start cannot start the agent's pod either. Constant:
+// what differs comes as positional arguments.
+
+export const guardFolder = '/var/lib/slipway/boot-guard'
+
+/**
+ * `watch ENGINE OLD SECONDS UNIT`: in any deployment but OLD (checksum.serial), goes back unless the file `armed` is gone in time.
+ * A kubelet that has failed for half a minute is not waited for. `return ENGINE`: goes back now.
+ *
+ * Both tools turn the boot order around, so doing it twice would undo it: the folder in /run, new with each boot, lets one do it
+ * once. Cut off between its making and the roll-back, the reboot leads into the new image again, where it is tried anew.
+ */
+export const guardScript = `
+folder=${guardFolder} lock=/run/slipway-boot-return
+mode=$1 engine=$2 old=$3 seconds=$4 unit=$5
+
+roll_back() {
+  case $engine in
+    rpm-ostree) rpm-ostree cleanup --pending && rpm-ostree rollback ;;
+    bootc) bootc rollback ;;
+    *) echo "unknown image tool $engine"; return 1 ;;
+  esac
+}
+
+go_back() {
+  if mkdir "$lock" 2>/dev/null; then
+    if [ -e "$folder/armed" ]; then
+      mv -f "$folder/armed" "$folder/returned"
+      sync
+    fi
+    roll_back || { rmdir "$lock"; return 1; }
+  fi
+  systemctl reboot
+}
+
+if [ "$mode" = return ]; then
+  go_back
+  exit
+fi
+booted=$(ostree admin status | sed -n 's/^\\* [^ ]* \\([0-9a-f]*\\.[0-9]*\\).*/\\1/p')
+[ -n "$booted" ] || { echo 'cannot tell which deployment is booted'; exit 1; }
+[ "$booted" != "$old" ] || exit 0
+left=$seconds ill=0
+while [ "$left" -gt 0 ] && [ "$ill" -lt 6 ]; do
+  [ -e "$folder/armed" ] || exit 0
+  if [ -n "$unit" ] && systemctl is-failed --quiet "$unit"; then ill=$((ill + 1)); else ill=0; fi
+  sleep 5
+  left=$((left - 5))
+done
+[ -e "$folder/armed" ] || exit 0
+echo 'the new image was not confirmed in time; going back to the previous one'
+until go_back; do sleep 10; done
+`

@@ -1,0 +1,54 @@
+// How each tool is told to do the same thing. An image is always named by its digest: a tag was resolved once, while staging.
+
+import type { ImagePlan } from '../../../api/os-image.ts'
+import type { ImageEngine } from '../../../core/image/status.ts'
+
+type Argv = readonly string[]
+
+export const ostreeRepository = '/ostree/repo'
+
+export const statusCommands: Readonly<Record<ImageEngine, Argv>> = {
+  'rpm-ostree': ['rpm-ostree', 'status', '--json'],
+  bootc: ['bootc', 'status', '--json'],
+}
+
+export function pinnedName({ name, digest }: Pick<ImagePlan, 'name' | 'digest'>): string {
+  return `${name}@${digest}`
+}
+
+/** Trust is ours to check, by the digest, unless the engine checks the GPG signature inside the image. */
+function engineReference(plan: ImagePlan): string {
+  return plan.remote === undefined
+    ? `ostree-unverified-registry:${pinnedName(plan)}`
+    : `ostree-remote-registry:${plan.remote}:${pinnedName(plan)}`
+}
+
+/** Fetches the image into the host's repository; what boots next stays as it is. */
+export function downloadCommand(plan: ImagePlan): Argv {
+  switch (plan.engine) {
+    case 'rpm-ostree':
+      return ['rpm-ostree', 'rebase', '--bypass-driver', '--download-only', engineReference(plan)]
+    case 'bootc':
+      // `bootc switch` cannot fetch alone; its engine can, where its command is linked in.
+      return ['ostree', 'container', 'image', 'pull', ostreeRepository, engineReference(plan)]
+  }
+}
+
+/** Ends well where `downloadCommand` can work. */
+export const bootcDownloadProbe: Argv = ['ostree', 'container', 'image', 'pull', '--help']
+
+/** Makes it the staged deployment: what the next orderly reboot starts. */
+export function stageCommand(plan: ImagePlan): Argv {
+  switch (plan.engine) {
+    case 'rpm-ostree':
+      return ['rpm-ostree', 'rebase', '--bypass-driver', engineReference(plan)]
+    case 'bootc':
+      return ['bootc', 'switch', '--quiet', '--transport', 'registry', pinnedName(plan)]
+  }
+}
+
+/** Drops the staged deployment. `bootc rollback` would also turn the boot order around. */
+export const unstageCommands: Readonly<Record<ImageEngine, Argv>> = {
+  'rpm-ostree': ['rpm-ostree', 'cleanup', '--pending'],
+  bootc: ['ostree', 'admin', 'undeploy', '0'],
+}

@@ -1,0 +1,101 @@
+// While the node still works: the tag becomes a digest, the signature is checked, the image is fetched. Nothing of it changes what
+// the next boot starts.
+
+import { type ImagePlan, imageFetchedSchema } from '../../../api/os-image.ts'
+import type { Reason } from '../../../api/reason.ts'
+import { SlipwayError } from '../../../api/slipway-error.ts'
+import { parseDuration } from '../../../core/duration.ts'
+import { bytesToFetch, readManifest } from '../../../core/image/manifest.ts'
+import type { ImageStatus } from '../../../core/image/status.ts'
+import type { Host } from '../../../ports/host.ts'
+import type { ImageSignatures } from '../../../ports/image-signatures.ts'
+import type { StepContext } from '../driver.ts'
+import { checkCosign, isGpgKey, prepareGpg, untrusted } from './check-signature.ts'
+import { bootcDownloadProbe, downloadCommand, ostreeRepository, pinnedName } from './image-commands.ts'
+import { findImageStatus, findPlan, hadItBefore, lastLines, notePlan } from './image-state.ts'
+import { kubeletUnit } from './kubelet-unit.ts'
+import { type ResolvedImage, resolveImage } from './resolve-image.ts'
+
+/** Kept free beside the image. */
+const reserveBytes = 200 * 1024 * 1024
+const fetchedNote = 'os-image-fetched'
+
+export async function prepareImage(
+  context: StepContext,
+  signatures: ImageSignatures,
+  signal: AbortSignal,
+): Promise<Reason | undefined> {
+  const plan = (await findPlan(context)) ?? (await makePlan(context, signatures, signal))
+  if ('code' in plan) return plan
+  if (hadItBefore(plan) || (await context.notes.read(fetchedNote, imageFetchedSchema))) return undefined
+  const reason = await download(context, plan, signal)
+  if (reason) return reason
+  await context.notes.write(fetchedNote, { digest: plan.digest })
+  return undefined
+}
+
+async function makePlan(
+  context: StepContext,
+  signatures: ImageSignatures,
+  signal: AbortSignal,
+): Promise<ImagePlan | Reason> {
+  const { host, order } = context
+  const { image: text = '', verify } = order.work.os ?? {}
+  if (order.work.bundle) return { code: 'ImageUnknown', message: 'a bundle holds no OS images; leave os.image out' }
+  const status = await findImageStatus(host, signal)
+  if (!status) return { code: 'ImageToolMissing', message: 'this host has neither rpm-ostree nor bootc' }
+  const image = await resolveImage(host, text, signal)
+  if ('code' in image) return image
+  let remote: string | undefined
+  if (verify && isGpgKey(verify.key)) {
+    const prepared = await prepareGpg(host, status.engine, verify.key, signal)
+    if ('code' in prepared) return prepared
+    remote = prepared.remote
+  } else if (verify) {
+    const reason = await checkCosign(context, image, verify.key, signatures, signal)
+    if (reason) return reason
+  }
+  const { name, digest, instance } = image
+  const unit = await kubeletUnit(host, signal)
+  const plan: ImagePlan = {
+    engine: status.engine,
+    name,
+    digest,
+    instance,
+    ...(remote !== undefined && { remote }),
+    ...(unit !== undefined && { unit }),
+    before: status.booted,
+  }
+  const reason = hadItBefore(plan) ? undefined : await checkSpace(host, status, image)
+  if (reason) return reason
+  await notePlan(context, plan)
+  return plan
+}
+
+async function checkSpace(host: Host, status: ImageStatus, image: ResolvedImage): Promise<Reason | undefined> {
+  const present = readManifest(status.bootedManifest ?? '', '')
+  const needed = bytesToFetch(image.manifest, present.kind === 'image' ? present.manifest : undefined) + reserveBytes
+  const free = await host.files.freeBytes(ostreeRepository)
+  if (free >= needed) return undefined
+  const message = `${pinnedName(image)} needs about ${megabytes(needed)} of free space in ${ostreeRepository}, there are ${megabytes(free)}`
+  return { code: 'ImageTooLarge', message }
+}
+
+async function download(context: StepContext, plan: ImagePlan, signal: AbortSignal): Promise<Reason | undefined> {
+  const { host, order } = context
+  if (plan.engine === 'bootc' && (await host.run({ argv: bootcDownloadProbe }, signal)).exitCode !== 0) {
+    await context.warn(`bootc cannot fetch ahead on this host: ${pinnedName(plan)} is fetched after the drain`)
+    return undefined
+  }
+  const pull = { argv: downloadCommand(plan), timeoutMs: parseDuration(order.timeout) }
+  const { exitCode, stdout, stderr } = await host.run(pull, signal)
+  if (exitCode === 0) return undefined
+  const said = `${pinnedName(plan)} could not be fetched: ${lastLines(`${stdout}\n${stderr}`)}`
+  if (/no space left|min-free-space|disk quota/i.test(stderr)) return { code: 'ImageTooLarge', message: said }
+  if (plan.remote !== undefined && /signature|gpg/i.test(stderr)) return untrusted(said)
+  throw new SlipwayError('StagingFailed', said)
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1_048_576)} MiB`
+}

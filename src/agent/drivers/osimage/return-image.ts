@@ -1,0 +1,49 @@
+// Takes it back: the previous deployment boots again, or what was only staged is dropped, and the guard goes.
+
+import { SlipwayError } from '../../../api/slipway-error.ts'
+import type { ImageStatus } from '../../../core/image/status.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { ActStep, StepContext } from '../driver.ts'
+import { hasGuardFiles, removeGuard } from './boot-guard.ts'
+import { rebootAndWait } from './boot-image.ts'
+import { guardScript } from './guard-script.ts'
+import { unstageCommands } from './image-commands.ts'
+import { hadItBefore, imageStatus, isWanted, lastLines, nameOf, planOf } from './image-state.ts'
+
+const returnTimeoutMs = 10 * 60_000
+
+export function returnImageStep(clock: Clock): ActStep {
+  return {
+    name: 'return-image',
+    disruptive: true,
+    attempts: 3,
+    restartsKubelet: true,
+    holds: async (context, signal) => (await whatIsLeft(context, signal)) === undefined,
+    missing: whatIsLeft,
+    act: async (context, signal) => {
+      const plan = await planOf(context)
+      const status = await imageStatus(context.host, signal)
+      if (isWanted(plan, status.booted)) {
+        await run(context, ['/bin/sh', '-c', guardScript, 'slipway-boot-guard', 'return', plan.engine], signal)
+        await rebootAndWait(context, clock, signal)
+      }
+      if (isWanted(plan, status.staged)) await run(context, unstageCommands[status.engine], signal)
+      await removeGuard(context.host, signal)
+    },
+  }
+}
+
+async function whatIsLeft(context: StepContext, signal: AbortSignal): Promise<string | undefined> {
+  const plan = await planOf(context)
+  if (hadItBefore(plan)) return undefined
+  const { booted, staged }: ImageStatus = await imageStatus(context.host, signal)
+  if (isWanted(plan, booted)) return `${nameOf(booted)} is still booted`
+  if (isWanted(plan, staged)) return 'the new image is still staged'
+  return (await hasGuardFiles(context.host)) ? 'the boot guard is still there' : undefined
+}
+
+async function run({ host }: StepContext, argv: readonly string[], signal: AbortSignal): Promise<void> {
+  const { exitCode, stdout, stderr } = await host.run({ argv, timeoutMs: returnTimeoutMs }, signal)
+  if (exitCode === 0) return
+  throw new SlipwayError('ImageToolFailed', `going back ended with ${exitCode}: ${lastLines(`${stdout}\n${stderr}`)}`)
+}

@@ -1,0 +1,51 @@
+// Boots the machine anew. The boot id is the proof, and the fence: never twice for one order.
+
+import { SlipwayError } from '../../../api/slipway-error.ts'
+import type { ActStep, Driver, StepContext } from '../driver.ts'
+import { decideReboot, type RebootDecision } from './decide-reboot.ts'
+
+export const rebootDriver: Driver = {
+  name: 'reboot',
+  concerns: ({ work }) => work.reboot !== undefined && work.reboot !== 'Never',
+  inspect: async ({ host }) => ({ bootId: await host.bootId() }),
+  steps: () => [rebootStep],
+  undo: { possible: false, because: 'a boot cannot be taken back' },
+}
+
+const rebootStep: ActStep = {
+  name: 'reboot',
+  disruptive: true,
+  attempts: 1,
+  restartsKubelet: true,
+  holds: async (context, signal) => {
+    const decision = await decide(context, signal)
+    if (!decision.reboot && decision.because === 'BootedSince') {
+      await context.warn('the machine was booted since the order was decided, so it was not rebooted again')
+    }
+    return !decision.reboot
+  },
+  act: async ({ host, begunInBoot }, signal) => {
+    await host.reboot(signal)
+    if ((await host.bootId()) === begunInBoot) throw rebootMissing()
+  },
+  missing: async ({ host, begunInBoot }) =>
+    (await host.bootId()) === begunInBoot ? 'the machine has not been booted since' : undefined,
+}
+
+async function decide({ host, order, begunInBoot }: StepContext, signal: AbortSignal): Promise<RebootDecision> {
+  const choice = order.work.reboot ?? 'Never'
+  const rebootRequired = choice === 'IfRequired' ? (await host.facts(signal)).rebootRequired : undefined
+  return decideReboot({
+    choice,
+    bootId: await host.bootId(),
+    decidedInBoot: order.bootID,
+    begunInBoot,
+    rebootRequired,
+  })
+}
+
+function rebootMissing(): SlipwayError {
+  return new SlipwayError('RebootMissing', 'the machine was told to reboot and has the boot id it had before', {
+    nextStep: 'look on the host what holds the shutdown up: systemctl list-jobs',
+  })
+}

@@ -1,0 +1,34 @@
+import { type ContainerRuntime, containerRuntimes, runtimeAt } from '../../../core/kubernetes/container-runtimes.ts'
+import type { Host } from '../../../ports/host.ts'
+import { runtimeEndpoint } from './image-store.ts'
+
+/** The host's container runtime; undefined for one we do not know. Where the kubelet names none, the one that runs. */
+export async function findRuntime(host: Host, signal: AbortSignal): Promise<ContainerRuntime | undefined> {
+  const endpoint = await runtimeEndpoint(host)
+  if (endpoint !== undefined) return runtimeAt(endpoint)
+  for (const runtime of containerRuntimes) if ((await stateOf(host, runtime.unit, signal)) === 'active') return runtime
+  return undefined
+}
+
+export async function stateOf(host: Host, unit: string, signal: AbortSignal): Promise<string> {
+  return (await host.run({ argv: ['systemctl', 'is-active', unit] }, signal)).stdout.trim()
+}
+
+/** What the program on the disk says about itself, and what its running process says; undefined where it does not answer. */
+export async function versionsOf(
+  host: Host,
+  { program, unit }: Pick<ContainerRuntime, 'program' | 'unit'>,
+  signal: AbortSignal,
+): Promise<{ readonly installed: string | undefined; readonly running: string | undefined }> {
+  const { stdout } = await host.run({ argv: ['systemctl', 'show', '--property=MainPID', unit] }, signal)
+  const pid = Number(/^MainPID=(\d+)$/m.exec(stdout)?.[1] ?? 0)
+  return {
+    installed: await saidBy(host, program, signal),
+    running: pid > 0 ? await saidBy(host, `/proc/${pid}/exe`, signal) : undefined,
+  }
+}
+
+async function saidBy(host: Host, program: string, signal: AbortSignal): Promise<string | undefined> {
+  const { exitCode, stdout } = await host.run({ argv: [program, '--version'] }, signal)
+  return exitCode === 0 ? stdout.trim().slice(0, 512) : undefined
+}

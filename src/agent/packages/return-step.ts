@@ -1,0 +1,51 @@
+// The way back of a package change: staged together with it, where the order asks for a rollback of all.
+
+import type { Reason } from '../../api/reason.ts'
+import { stagedPackagesSchema } from '../../api/staged-packages.ts'
+import type { JobStep, StepContext } from '../drivers/driver.ts'
+import type { PackageManager, PackageSources } from './package-manager.ts'
+import { type PackageStepOptions, packageStep } from './package-step.ts'
+import { stageOnce } from './stage-once.ts'
+
+const returnNote = (note: string) => `${note}-return`
+
+/**
+ * Stages the way back from the packages of `note`, from the sources as they are before the change. A version that is not on
+ * offer any more does not hold the work up: it is warned about, and the rollback will fail saying so.
+ */
+export async function stageReturn(
+  context: StepContext,
+  manager: PackageManager,
+  note: string,
+  sources: PackageSources,
+  signal: AbortSignal,
+): Promise<Reason | undefined> {
+  if (context.order.rollback !== 'All') return undefined
+  const staged = await context.notes.read(note, stagedPackagesSchema)
+  if (!staged) return undefined
+  const request = { folder: `${staged.folder}-return`, sources }
+  const stage = () => manager.stageReturn(staged, request, signal)
+  const result = await stageOnce(context, manager, returnNote(note), stage, signal)
+  if (result.ok) return undefined
+  if (result.reason.code !== 'VersionUnknown') return result.reason
+  await context.warn(`these packages cannot be rolled back: ${result.reason.message}`)
+  return undefined
+}
+
+const noWayBack = 'echo "the versions before are not on offer any more, so there is no way back" >&2; exit 1'
+
+/** Undoes the packageStep of the same note. */
+export function returnStep({ name, note, disruptive }: PackageStepOptions): JobStep {
+  const there = packageStep({ name, note, disruptive })
+  const back = packageStep({ name, note: returnNote(note), disruptive })
+  const hasWay = async ({ notes }: StepContext) =>
+    (await notes.read(returnNote(note), stagedPackagesSchema)) !== undefined ||
+    ((await notes.read(note, stagedPackagesSchema))?.packages.every(({ file }) => file === undefined) ?? true)
+  return {
+    ...there,
+    holds: async (context, signal) => (await hasWay(context)) && (await back.holds?.(context, signal)) === true,
+    missing: async (context, signal) => await back.missing?.(context, signal),
+    argv: async (context, signal) =>
+      (await hasWay(context)) ? await back.argv(context, signal) : ['/bin/sh', '-c', noWayBack],
+  }
+}

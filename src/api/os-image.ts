@@ -1,0 +1,103 @@
+// What image-based hosts and registries say, as far as we read it, and what the osimage driver remembers of an order. Foreign
+// documents grow, so they are not strict; what we read of them is.
+
+import { z } from 'zod'
+
+export const imageDigest = z
+  .string()
+  .max(128)
+  .regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 lower-case hexadecimal digits')
+
+/** `rpm-ostree status --json`: the staged deployment comes first, the others in the order of the boot menu. */
+export const rpmOstreeStatusSchema = z.object({
+  deployments: z.array(
+    z.object({
+      osname: z.string(),
+      checksum: z.string(),
+      serial: z.int(),
+      booted: z.boolean(),
+      staged: z.boolean().optional(),
+      version: z.string().nullish(),
+      'container-image-reference': z.string().nullish(),
+      'container-image-reference-digest': z.string().nullish(),
+      'base-commit-meta': z.object({ 'ostree.manifest': z.string().optional() }).nullish(),
+    }),
+  ),
+  transaction: z.array(z.string()).nullish(),
+})
+
+const bootcEntry = z
+  .object({
+    image: z
+      .object({
+        image: z.object({ image: z.string(), transport: z.string() }),
+        version: z.string().nullish(),
+        imageDigest: z.string(),
+      })
+      .nullish(),
+    ostree: z.object({ stateroot: z.string().nullish(), checksum: z.string(), deploySerial: z.int() }).nullish(),
+  })
+  .nullish()
+
+/** `bootc status --json`, org.containers.bootc/v1 and its v1alpha1. */
+export const bootcStatusSchema = z.object({
+  kind: z.literal('BootcHost'),
+  status: z.object({
+    staged: bootcEntry,
+    booted: bootcEntry,
+    rollback: bootcEntry,
+    rollbackQueued: z.boolean().optional(),
+  }),
+})
+
+const descriptor = z.object({ digest: imageDigest, size: z.int().min(0) })
+
+/** An image's manifest: OCI, or Docker schema 2. */
+export const imageManifestSchema = z.object({
+  config: descriptor,
+  layers: z.array(descriptor.extend({ annotations: z.record(z.string(), z.string()).optional() })),
+})
+
+/** One manifest for each platform. */
+export const imageIndexSchema = z.object({
+  manifests: z.array(
+    descriptor.extend({ platform: z.object({ architecture: z.string(), os: z.string() }).optional() }),
+  ),
+})
+
+/** What cosign signs: a claim that this digest is what its signer meant. */
+export const signedClaimSchema = z.object({
+  critical: z.object({
+    image: z.object({ 'docker-manifest-digest': imageDigest }),
+    type: z.literal('cosign container image signature'),
+  }),
+})
+
+const deploymentNote = z.strictObject({
+  image: z.string().optional(),
+  digest: imageDigest.optional(),
+  version: z.string().optional(),
+  stateroot: z.string(),
+  checksum: z.string(),
+  serial: z.int(),
+})
+
+/** Written once while staging: a tag is never asked for a second time. */
+export const imagePlanSchema = z.strictObject({
+  engine: z.enum(['rpm-ostree', 'bootc']),
+  name: z.string().describe('registry/repository'),
+  digest: imageDigest.describe('what the tag named, or the order itself: of the manifest, or of the list of them'),
+  instance: imageDigest.describe('of the manifest for this host’s architecture: what the booted deployment shows'),
+  remote: z.string().optional().describe('the ostree remote whose GPG key the engine checks the image with'),
+  unit: z.string().optional().describe('the unit of the kubelet that was active before'),
+  before: deploymentNote.describe('the deployment that was booted'),
+})
+
+/** It was fetched, and need not be again. */
+export const imageFetchedSchema = z.strictObject({ digest: imageDigest })
+
+/** How often the machine was asked to boot into it. */
+export const bootTriesSchema = z.strictObject({ tries: z.int().min(0) })
+
+export type ImagePlan = z.infer<typeof imagePlanSchema>
+export type ImageManifest = z.infer<typeof imageManifestSchema>

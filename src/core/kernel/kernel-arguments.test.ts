@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  changedArguments,
+  changedGrubDefaults,
+  grubbyArguments,
+  grubEntryArguments,
+  isPlainArgument,
+  missingKernelArguments,
+  splitKernelArguments,
+} from './kernel-arguments.ts'
+
+describe('a kernel command line', () => {
+  it.each([
+    ['', []],
+    ['quiet  splash', ['quiet', 'splash']],
+    ['root=UUID=1 dyndbg="file a.c +p" ro', ['root=UUID=1', 'dyndbg="file a.c +p"', 'ro']],
+    ['console=tty0 console=ttyS0,115200n8\n', ['console=tty0', 'console=ttyS0,115200n8']],
+  ])('%j is split', (line, expected) => {
+    expect(splitKernelArguments(line)).toEqual(expected)
+  })
+
+  it('lacks what is not there as a whole', () => {
+    const change = { add: ['console=tty0', 'mitigations=off', 'mitigations=off'], remove: ['quiet', 'splash'] }
+    expect(missingKernelArguments(['console=tty0', 'quiet'], change)).toEqual({
+      add: ['mitigations=off'],
+      remove: ['quiet'],
+    })
+  })
+
+  it('lacks nothing once it was changed', () => {
+    const word = fc.constantFrom('a', 'b', 'a=1', 'a=2', 'c')
+    fc.assert(
+      fc.property(fc.array(word), fc.uniqueArray(word), fc.uniqueArray(word), (current, add, other) => {
+        const change = { add, remove: other.filter((one) => !add.includes(one)) }
+        const after = changedArguments(current, change)
+        expect(missingKernelArguments(after, change)).toEqual({ add: [], remove: [] })
+        expect(changedArguments(after, change)).toEqual(after)
+      }),
+    )
+  })
+
+  it.each(['a b', 'a"b', "a'b", 'a$b', 'a`b', 'a\\b', ''])('%j is no plain argument', (word) => {
+    expect(isPlainArgument(word)).toBe(false)
+  })
+})
+
+describe('/etc/default/grub', () => {
+  const text = 'GRUB_DEFAULT=0\nGRUB_CMDLINE_LINUX_DEFAULT="quiet splash"\nGRUB_CMDLINE_LINUX=""\n# end\n'
+
+  it.each([
+    ['adds', { add: ['a=1'], remove: [] }, text.replace('GRUB_CMDLINE_LINUX=""', 'GRUB_CMDLINE_LINUX="a=1"')],
+    ['removes', { add: [], remove: ['splash'] }, text.replace('quiet splash', 'quiet')],
+    ['leaves alone what is there', { add: ['quiet'], remove: ['x'] }, text],
+  ])('%s', (_, change, expected) => {
+    expect(changedGrubDefaults(text, change)).toBe(expected)
+    expect(changedGrubDefaults(expected, change)).toBe(expected)
+  })
+
+  it.each([
+    ["GRUB_CMDLINE_LINUX='b'\n", 'GRUB_CMDLINE_LINUX="b a"\n'],
+    ['GRUB_CMDLINE_LINUX=b\n', 'GRUB_CMDLINE_LINUX="b a"\n'],
+    ['GRUB_TIMEOUT=5', 'GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX="a"\n'],
+    ['', 'GRUB_CMDLINE_LINUX="a"\n'],
+  ])('%j takes an argument', (before, after) => {
+    expect(changedGrubDefaults(before, { add: ['a'], remove: [] })).toBe(after)
+  })
+})
+
+describe('what the next boot gets', () => {
+  it('by grub.cfg, its first entry', () => {
+    const config = [
+      "menuentry 'Debian GNU/Linux' --class debian {",
+      '\tlinux\t/boot/vmlinuz-6.1.0-30-amd64 root=UUID=1 ro  quiet',
+      '\tinitrd\t/boot/initrd.img-6.1.0-30-amd64',
+      '}',
+      '\tlinux\t/boot/vmlinuz-6.1.0-30-amd64 root=UUID=1 ro single',
+    ].join('\n')
+    expect(grubEntryArguments(config)).toEqual(['root=UUID=1', 'ro', 'quiet'])
+    expect(grubEntryArguments('set default="0"\n')).toBeUndefined()
+  })
+
+  it('by grubby', () => {
+    const info =
+      'index=0\nkernel="/boot/vmlinuz-5.14.0"\nargs="ro crashkernel=1G-4G:192M rhgb quiet"\nroot="/dev/sda1"\n'
+    expect(grubbyArguments(info)).toEqual(['ro', 'crashkernel=1G-4G:192M', 'rhgb', 'quiet'])
+    expect(grubbyArguments('')).toBeUndefined()
+  })
+})

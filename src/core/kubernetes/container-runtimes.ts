@@ -1,0 +1,70 @@
+// The container runtimes we know: by which socket the kubelet reaches them, what they are packaged as, what runs them.
+
+export interface ContainerRuntime {
+  readonly name: 'containerd' | 'cri-o' | 'docker' | 'iSulad'
+  /** How the path of its CRI socket ends. */
+  readonly sockets: readonly string[]
+  /** One of these is the runtime itself; which, depends on the distribution and on where the package comes from. */
+  readonly packages: readonly string[]
+  /** Upgraded along where they are installed. */
+  readonly companions: readonly string[]
+  /** Restarted together, where they are there. */
+  readonly units: readonly string[]
+  /** The unit whose main process is `program`. */
+  readonly unit: string
+  readonly program: string
+}
+
+export const containerRuntimes: readonly ContainerRuntime[] = [
+  {
+    name: 'containerd',
+    sockets: ['/containerd.sock'],
+    packages: ['containerd.io', 'containerd', 'moby-containerd'],
+    companions: [],
+    units: ['containerd.service'],
+    unit: 'containerd.service',
+    program: 'containerd',
+  },
+  {
+    name: 'cri-o',
+    sockets: ['/crio.sock'],
+    packages: ['cri-o'],
+    companions: [],
+    units: ['crio.service'],
+    unit: 'crio.service',
+    program: 'crio',
+  },
+  {
+    name: 'docker',
+    sockets: ['/cri-dockerd.sock', '/dockershim.sock'],
+    packages: ['docker-ce', 'moby-engine', 'docker.io', 'docker-engine'],
+    companions: [
+      'docker-ce-cli',
+      'docker-cli',
+      'moby-cli',
+      'containerd.io',
+      'containerd',
+      'moby-containerd',
+      'cri-dockerd',
+    ],
+    units: ['containerd.service', 'docker.service', 'cri-docker.service'],
+    unit: 'docker.service',
+    program: 'dockerd',
+  },
+  {
+    name: 'iSulad',
+    sockets: ['/isulad.sock'],
+    packages: ['iSulad'],
+    companions: [],
+    units: ['isulad.service'],
+    unit: 'isulad.service',
+    program: 'isulad',
+  },
+]
+
+/** The runtime behind the kubelet's endpoint, `unix:///run/containerd/containerd.sock`; undefined for one we do not know. */
+export function runtimeAt(endpoint: string): ContainerRuntime | undefined {
+  // k3s and RKE2 bring a containerd of their own, which comes with their file.
+  if (/\/(k3s|rke2|k0s)\//.test(endpoint)) return undefined
+  return containerRuntimes.find(({ sockets }) => sockets.some((socket) => endpoint.endsWith(socket)))
+}

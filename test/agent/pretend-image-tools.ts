@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import type { Command, CommandResult, Job } from '../../src/ports/host.ts'
+import type { AgentBench } from './agent-bench.ts'
+import type { Behaviour } from './fake-host.ts'
+
+export interface PretendImage {
+  /** As the registry keeps it. */
+  readonly manifest: string
+  readonly digest: string
+}
+
+interface PretendDeployment {
+  readonly digest: string
+  readonly serial: number
+}
+
+export const repository = 'registry.example:5000/os'
+
+export function pretendImage(version: string, layers: readonly object[] = []): PretendImage {
+  const config = { digest: digestOf(version), size: 10 }
+  const manifest = JSON.stringify({
+    schemaVersion: 2,
+    config,
+    layers: [{ digest: digestOf(version), size: 1000 }, ...layers],
+  })
+  return { manifest, digest: digestOf(manifest) }
+}
+
+export function digestOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`
+}
+
+/** rpm-ostree or bootc, skopeo, ostree and systemctl of one machine, as far as the driver speaks with them. */
+export class PretendImageTools {
+  /** By tag or digest. */
+  readonly registry = new Map<string, PretendImage>()
+  readonly blobs = new Map<string, string>()
+  readonly asked: string[] = []
+  deployments: readonly PretendDeployment[]
+  booted: PretendDeployment
+  staged: PretendDeployment | undefined
+  kubelet: 'active' | 'failed' | 'activating' = 'active'
+  isRegistryAway = false
+  /** Answers a command instead of these tools. */
+  override: (argv: readonly string[]) => CommandResult | undefined = () => undefined
+  readonly #bench: AgentBench
+  readonly #engine: 'rpm-ostree' | 'bootc'
+  #starts = 1
+
+  constructor(bench: AgentBench, engine: 'rpm-ostree' | 'bootc', image: PretendImage) {
+    this.#bench = bench
+    this.#engine = engine
+    this.booted = { digest: image.digest, serial: 0 }
+    this.deployments = [this.booted]
+    bench.host.answer = (command) => this.#answer(command)
+    bench.host.behave = (job) => this.#behave(job)
+  }
+
+  publish(tag: string, image: PretendImage): void {
+    this.registry.set(tag, image)
+    this.registry.set(image.digest, image)
+  }
+
+  /** The machine goes down, orderly or not, and up again; the agent with it. */
+  boot(how: 'orderly' | 'power loss'): void {
+    this.#bench.kill()
+    if (this.staged && how === 'orderly') this.deployments = [this.staged, this.booted]
+    this.staged = undefined
+    this.booted = this.deployments[0] ?? this.booted
+    this.#starts += 1
+    this.#bench.host.losePower(() => 0)
+    this.#bench.clock.loseTimers(30_000)
+    this.#bench.restart()
+  }
+
+  /** Runs `boot` whenever the driver asks for it, until the order has ended. */
+  async until(state: string): Promise<void> {
+    for (;;) {
+      const before = this.#bench.host.reboots
+      await this.#bench.clock.until(() => this.#bench.order?.state === state || this.#bench.host.reboots > before)
+      if (this.#bench.order?.state === state) return
+      this.boot('orderly')
+    }
+  }
+
+  #answer({ argv }: Command): CommandResult {
+    this.asked.push(argv.join(' '))
+    const answered = this.override(argv)
+    if (answered) return answered
+    const [program, ...args] = argv
+    if (program === 'skopeo') return this.#skopeo(args)
+    if (program === 'systemctl') return this.#systemctl(args)
+    if (program === 'mkdir') return done()
+    if (program === '/bin/sh') return this.#rollBack()
+    if (program === 'ostree' && args[0] === 'container') return args.includes('--help') ? done() : this.#pull(args)
+    if (program === 'ostree' && args[1] === 'undeploy') return this.#unstage()
+    if (program !== this.#engine) return { exitCode: 127, stdout: '', stderr: '' }
+    if (args[0] === 'status') return done(this.#engine === 'bootc' ? this.#bootc() : this.#rpmOstree())
+    if (args[0] === 'cleanup') return this.#unstage()
+    return args.includes('--download-only') ? this.#pull(args) : this.#stage(args)
+  }
+
+  #behave({ argv }: Job): Behaviour {
+    const [, ...args] = argv
+    this.asked.push(argv.join(' '))
+    if (this.isRegistryAway) return { ms: 100, exitCode: 1, output: 'error: connection refused' }
+    return { ms: 5000, exitCode: 0, effect: () => this.#stage(args) }
+  }
+
+  #skopeo(args: readonly string[]): CommandResult {
+    if (this.isRegistryAway) return failed('dial tcp 10.0.0.1:5000: connect: connection refused')
+    if (args[1] === 'copy') return this.#copyClaims(args.at(-1) ?? '')
+    const asked = args.at(-1) ?? ''
+    const [, key = ''] = /(?:@|os:)([^@]+)$/.exec(asked) ?? []
+    const image = this.registry.get(key)
+    return image ? done(image.manifest) : failed(`reading manifest ${key} in ${repository}: manifest unknown`)
+  }
+
+  #copyClaims(destination: string): CommandResult {
+    const folder = destination.slice('dir:'.length)
+    for (const [digest, content] of this.blobs) {
+      const path = `${folder}/${digest.slice('sha256:'.length)}`
+      const attributes = { mode: 0o644, owner: 'root', group: 'root' }
+      const kept = { ...attributes, content, sha256: digest.slice('sha256:'.length) }
+      this.#bench.disk.folders.add('/pretend/files')
+      this.#bench.disk.putResult(`/pretend/files/${encodeURIComponent(path)}`, JSON.stringify(kept))
+    }
+    return done()
+  }
+
+  #systemctl(args: readonly string[]): CommandResult {
+    if (args[0] === 'is-active') return { exitCode: 3, stdout: `${this.kubelet}\ninactive\n`, stderr: '' }
+    if (args[0] !== 'show') return done()
+    const start = `ExecMainStartTimestampMonotonic=${this.#starts}`
+    return done(`ActiveState=${this.kubelet}\nSubState=running\nResult=success\nNRestarts=0\n${start}\n`)
+  }
+
+  #pull(args: readonly string[]): CommandResult {
+    if (this.isRegistryAway) return failed('error: connection refused')
+    return this.registry.has(digestIn(args)) ? done('Downloaded.') : failed('manifest unknown')
+  }
+
+  #stage(args: readonly string[]): CommandResult {
+    if (this.isRegistryAway) return failed('error: connection refused')
+    this.staged = { digest: digestIn(args), serial: 0 }
+    return done()
+  }
+
+  #unstage(): CommandResult {
+    this.staged = undefined
+    return done()
+  }
+
+  #rollBack(): CommandResult {
+    this.staged = undefined
+    this.deployments = this.deployments.toReversed()
+    return done()
+  }
+
+  #rpmOstree(): string {
+    const all = [...(this.staged ? [this.staged] : []), ...this.deployments]
+    const deployments = all.map((one) => ({
+      osname: 'os',
+      checksum: one.digest.slice('sha256:'.length),
+      serial: one.serial,
+      booted: one === this.booted,
+      staged: one === this.staged,
+      version: 'some',
+      'container-image-reference': `ostree-unverified-registry:${repository}@${one.digest}`,
+      'container-image-reference-digest': one.digest,
+    }))
+    return JSON.stringify({ deployments, transaction: null })
+  }
+
+  #bootc(): string {
+    const entry = (one: PretendDeployment | undefined) =>
+      one && {
+        image: { image: { image: `${repository}@${one.digest}`, transport: 'registry' }, imageDigest: one.digest },
+        ostree: { stateroot: 'os', checksum: one.digest.slice('sha256:'.length), deploySerial: one.serial },
+      }
+    const other = this.deployments.find((one) => one !== this.booted)
+    const isQueued = other !== undefined && other === this.deployments[0]
+    const status = { staged: entry(this.staged), booted: entry(this.booted), rollback: entry(other) }
+    return JSON.stringify({ kind: 'BootcHost', status: { ...status, rollbackQueued: isQueued } })
+  }
+}
+
+function digestIn(args: readonly string[]): string {
+  return args.at(-1)?.split('@')[1] ?? ''
+}
+
+function done(stdout = ''): CommandResult {
+  return { exitCode: 0, stdout, stderr: '' }
+}
+
+function failed(stderr: string): CommandResult {
+  return { exitCode: 1, stdout: '', stderr }
+}

@@ -1,0 +1,73 @@
+// A real OCI registry on the bed's bridge: Debian's docker-registry, over plain http.
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Bed } from '../bed.ts'
+import { ChildProgram } from '../child-program.ts'
+import { inRoot } from '../closed-root.ts'
+import { debianLayer } from '../debian-root.ts'
+import type { OciImage } from './oci-image.ts'
+import { osRoot } from './os-root.ts'
+import { registryClient } from './registry-client.ts'
+
+const port = 5000
+
+export interface Registry {
+  /** As references begin: `10.77.1.1:5000`. */
+  readonly address: string
+  /** Sends what the registry does not have yet, and lets the tag name it. */
+  push(repository: string, tag: string, image: OciImage): Promise<void>
+  /** Lets a further tag, or a moving one, name what another names. */
+  retag(repository: string, from: string, to: string): Promise<void>
+  /** The digest a tag names now; undefined where there is no such tag. */
+  digestOf(repository: string, tag: string): Promise<string | undefined>
+  /** Content stays; `start` serves it again. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+/** It ends with `stop`, or with this process; its content goes with the bed. */
+export async function startRegistry(bed: Bed): Promise<Registry> {
+  const address = `${bed.address}:${port}`
+  const folder = join(bed.slot.folder, 'registry')
+  await mkdir(join(folder, 'content'), { recursive: true })
+  await writeFile(join(folder, 'config.yml'), configuration(address))
+  const root = await osRoot()
+  const layers = [await debianLayer(root, ['docker-registry']), root]
+  const serve = inRoot({ layers, binds: { '/registry': folder } }, ['docker-registry', 'serve', '/registry/config.yml'])
+
+  let running: ChildProgram | undefined
+  const start = async () => {
+    running = new ChildProgram(...serve, join(folder, 'registry.log'))
+    await running.ready(async () => (await fetch(`http://${address}/v2/`)).ok, 30_000)
+  }
+  await start()
+  const client = registryClient(address)
+  return {
+    address,
+    push: async (repository, tag, image) => {
+      for (const [digest, content] of image.blobs) await client.putBlob(repository, digest, content)
+      await client.putManifest(repository, tag, image.manifest)
+    },
+    retag: async (repository, from, to) => {
+      await client.putManifest(repository, to, await client.manifest(repository, from))
+    },
+    digestOf: (repository, tag) => client.digestOf(repository, tag),
+    stop: async () => {
+      // The root's own first process hears nothing else.
+      await running?.stop('SIGKILL')
+      running = undefined
+    },
+    start,
+  }
+}
+
+/** JSON is YAML. */
+function configuration(address: string): string {
+  return JSON.stringify({
+    version: 0.1,
+    log: { level: 'warn' },
+    storage: { filesystem: { rootdirectory: '/registry/content' }, delete: { enabled: true } },
+    http: { addr: address },
+  })
+}

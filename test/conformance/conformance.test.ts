@@ -1,0 +1,148 @@
+// Every driver on a booted machine, driven by the real agent: each property on a machine of its own. A case is a file in cases/.
+// SLIPWAY_POWER_LOSSES=30 for more of them; SLIPWAY_CONFORMANCE=script,reboot for some cases only.
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { folderContent, folderNotes } from '../../src/agent/journal/notes.ts'
+import type { Order } from '../../src/api/node-state.ts'
+import { SeededRandom } from '../../src/sim/seeded-random.ts'
+import { silentLog } from '../../src/sim/silent-log.ts'
+import { type Bed, openBed } from '../bed/bed.ts'
+import type { Machine } from '../bed/machine.ts'
+import { type ConformanceCase, loadCase } from './conformance-case.ts'
+import { keepResult, type Property } from './conformance-results.ts'
+import { type Drive, type DriveOptions, driveOrder } from './drive-order.ts'
+import { hostOfMachine } from './host-of-machine.ts'
+
+const wanted = process.env.SLIPWAY_CONFORMANCE ? process.env.SLIPWAY_CONFORMANCE.split(',') : undefined
+const files = readdirSync(join(import.meta.dirname, 'cases')).filter(
+  (file) => file.endsWith('.ts') && (wanted?.includes(file.slice(0, -3)) ?? true),
+)
+const cases = await Promise.all(files.map(async (file) => ({ file, given: await loadCase(file) })))
+const never = new AbortController().signal
+let bed: Bed
+
+beforeAll(async () => {
+  bed = await openBed()
+})
+afterAll(async () => {
+  await bed.close()
+  expect(bed.leftovers()).toEqual([])
+})
+
+describe.each(cases)('$given.name', ({ file, given }) => {
+  const { driver } = given
+  const seen: Partial<Record<Property, string>> = {}
+  let cleanMs = 0
+  let orders = 0
+
+  afterAll(async () => {
+    if (!given.isSample) await keepResult({ name: given.name, driver: driver.name, seen })
+  })
+
+  async function orderFor(machine: Machine, part: Partial<Order> = {}): Promise<Order> {
+    return {
+      id: `conformance-${++orders}`,
+      update: 'conformance',
+      nodeUID: 'node-uid',
+      epoch: 1,
+      role: 'Worker',
+      offline: 'Refused',
+      desired: 'Run',
+      timeout: '30m',
+      ...(await given.order(machine)),
+      ...part,
+    }
+  }
+
+  async function drive(
+    machine: Machine,
+    options: Partial<Omit<DriveOptions, 'machine' | 'caseFile'>> = {},
+  ): Promise<Drive> {
+    const order = options.order ?? (await orderFor(machine))
+    return driveOrder({ ...options, machine, caseFile: file, order })
+  }
+
+  async function expectDone(machine: Machine, { report }: Drive): Promise<void> {
+    expect(report.state, JSON.stringify(report)).toBe('Succeeded')
+    expect(await given.isDone(machine)).toBe(true)
+    await given.check?.(machine)
+  }
+
+  it('is not done before and done after, and twice is once', async () => {
+    const machine = await given.setUp(bed)
+    expect(await given.isDone(machine)).toBe(false)
+    const first = await drive(machine)
+    cleanMs = first.tookMs
+    await expectDone(machine, first)
+    expect(first.report.steps.some((step) => step.attempts > 0)).toBe(true)
+    seen.verified = 'yes'
+
+    const second = await drive(machine)
+    await expectDone(machine, second)
+    if (given.runsAgain === undefined) {
+      expect(second.report.steps.filter((step) => step.attempts > 0).map((step) => step.name)).toEqual([])
+    }
+    seen.idempotent = given.runsAgain === undefined ? 'yes, the second run starts nothing' : `no: ${given.runsAgain}`
+    await machine.destroy()
+  })
+
+  it('ends well although the agent is killed at each journal write and in each step', async () => {
+    const machine = await given.setUp(bed)
+    const dieMidwayMs = Math.round(cleanMs * 0.3)
+    const driven = await drive(machine, { dieMidwayMs })
+    await expectDone(machine, driven)
+    expect(driven.deaths.length).toBeGreaterThan(2)
+    seen.killed = `yes, at ${driven.deaths.length} points`
+    await machine.destroy()
+  })
+
+  const losses = Number(process.env.SLIPWAY_POWER_LOSSES ?? given.powerLosses ?? 3)
+  it.each(Array.from({ length: losses }, (_, index) => index + 1))('survives a power loss, seed %i', async (seed) => {
+    const machine = await given.setUp(bed)
+    const powerLossAfterMs = new SeededRandom(seed).next() * cleanMs
+    await expectDone(machine, await drive(machine, { powerLossAfterMs }))
+    if (seed === losses) seen.powerLoss = `yes, ${losses} ${losses === 1 ? 'seed' : 'seeds'}`
+    await machine.destroy()
+  })
+
+  it('is taken back to what it was, or says why not', async () => {
+    const { undo } = driver
+    if (!undo.possible) {
+      expect(undo.because).not.toBe('')
+      seen.undo = `no: ${undo.because}`
+      return
+    }
+    const machine = await given.setUp(bed)
+    const order = await orderFor(machine, { rollback: 'All' })
+    const before = await picture(given, machine, order)
+    const { report } = await drive(machine, { order, failAtEnd: true })
+    expect(report, JSON.stringify(report)).toMatchObject({ state: 'Failed', rolledBack: true })
+    expect(await picture(given, machine, order)).toEqual(before)
+    seen.undo = 'yes'
+    await machine.destroy()
+  })
+})
+
+/** Of all that the driver's work could change. */
+async function picture(given: ConformanceCase, machine: Machine, order: Order): Promise<unknown> {
+  const host = hostOfMachine(machine)
+  const folder = '/var/lib/slipway-picture'
+  const content = folderContent(host.disk, `${folder}/content`)
+  for (const text of given.contents ?? []) await content.keep(text)
+  const context = {
+    host,
+    order,
+    nodeName: 'w1',
+    log: silentLog,
+    notes: folderNotes(host.disk, `${folder}/notes`),
+    content,
+    stagingFolder: `${folder}/staging`,
+    begunInBoot: undefined,
+    warn: () => Promise.resolve(),
+  }
+  const found = await given.driver.inspect(context, never)
+  await host.disk.removeFolder(folder)
+  return JSON.parse(JSON.stringify(found))
+}

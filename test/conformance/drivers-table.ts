@@ -1,0 +1,64 @@
+// docs/reference/drivers.md: which property of which driver was seen on a booted machine. Pure.
+
+import { type ConformanceResult, type Property, properties } from './conformance-results.ts'
+import { recordedOnly } from './recorded-only.ts'
+
+const unproven = 'not proven on a real host'
+const columns = Object.keys(properties) as Property[]
+
+/** The rows of an earlier table by their first cell. */
+export function rowsOf(table: string): ReadonlyMap<string, string> {
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'))
+  return new Map(rows.map((line) => [/^\| `([^`]+)`/.exec(line)?.[1] ?? '', line]))
+}
+
+/** What was run now overrules the earlier table; a driver nobody has run yet says so. */
+export function driversTable(
+  drivers: readonly string[],
+  results: readonly ConformanceResult[],
+  earlier: ReadonlyMap<string, string>,
+): string {
+  const rows = drivers.flatMap((driver) => rowsOfDriver(driver, results, earlier))
+  const titles = columns.map((column) => properties[column])
+  return `${head}\n| driver | ${titles.join(' | ')} |\n|---|${columns.map(() => '---|').join('')}\n${rows.join('\n')}\n`
+}
+
+function rowsOfDriver(
+  driver: string,
+  results: readonly ConformanceResult[],
+  earlier: ReadonlyMap<string, string>,
+): readonly string[] {
+  const fresh = results.filter((result) => result.driver === driver)
+  const recorded = recordedOnly.filter((row) => row.driver === driver).map(({ name }) => name)
+  const kept = [...earlier].filter(
+    ([name, line]) =>
+      (name === driver || name.startsWith(`${driver} (`)) &&
+      !line.includes(unproven) &&
+      !fresh.some((result) => result.name === name),
+  )
+  const proven = [...fresh.map(resultRow), ...kept.map(([, line]) => line)].toSorted()
+  const missing = proven.length === 0 && recorded.length === 0 ? [driver] : recorded
+  return [...proven, ...missing.map(unprovenRow)]
+}
+
+function resultRow({ name, seen }: ConformanceResult): string {
+  return `| \`${name}\` | ${columns.map((column) => seen[column] ?? '**failed**').join(' | ')} |`
+}
+
+function unprovenRow(name: string): string {
+  return `| \`${name}\` | ${columns.map((_, index) => (index === 0 ? unproven : '–')).join(' | ')} |`
+}
+
+const head = `<!-- Generated from a run by make conformance; do not edit. -->
+# Drivers
+
+What the conformance suite saw each driver do on a booted machine, driven by the real agent.
+
+- **verified by looking**: its effect was not there before and was there after, looked at without the driver.
+- **twice**: a second order of the same work finds it done.
+- **killed in the middle**: the agent was killed after every file it wrote to its journal, and in the middle of every step.
+- **power loss**: every process of the machine was killed at once, at moments drawn from fixed seeds.
+- **undo**: after the work failed at its end, the machine was as before.
+
+“not proven on a real host”: tested against recorded output of the real tool only.
+`

@@ -1,0 +1,3 @@
+import { describeUpgrade } from '../upgrade-story.ts'
+
+describeUpgrade({ controlPlanes: 3, workers: 1 })

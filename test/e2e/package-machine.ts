@@ -1,0 +1,40 @@
+import { packageJobEnv } from '../../src/agent/packages/exit-reasons.ts'
+import type { PackageManager, StageRequest } from '../../src/agent/packages/package-manager.ts'
+import type { StagedPackages } from '../../src/api/staged-packages.ts'
+import type { DebPackage } from '../bed/deb-package.ts'
+import type { Execution } from '../bed/execute.ts'
+import type { Machine } from '../bed/machine.ts'
+
+/** The programs and the configuration file of a package that says its version. */
+export function tool(name: string, version: string, more: Partial<DebPackage> = {}): DebPackage {
+  return {
+    name,
+    version,
+    files: [
+      { path: `/usr/bin/${name}`, content: `#!/bin/sh\necho ${name} ${version}\n`, mode: 0o755 },
+      { path: `/etc/${name}.conf`, content: `of ${version}\n` },
+    ],
+    conffiles: [`/etc/${name}.conf`],
+    ...more,
+  }
+}
+
+export async function mustStage(
+  manager: PackageManager,
+  request: Pick<StageRequest, 'wanted'> & Partial<StageRequest>,
+): Promise<StagedPackages> {
+  const result = await stage(manager, request)
+  if (!result.ok) throw new Error(`not staged: ${result.reason.code}: ${result.reason.message}`)
+  return result.staged
+}
+
+export function stage(manager: PackageManager, request: Pick<StageRequest, 'wanted'> & Partial<StageRequest>) {
+  return manager.stage(
+    { folder: '/var/lib/slipway/staging/one', sources: { from: 'Host' }, ...request },
+    AbortSignal.timeout(120_000),
+  )
+}
+
+export function runJob(machine: Machine, manager: PackageManager, staged: StagedPackages): Promise<Execution> {
+  return machine.exec(manager.jobArgv(staged), { env: packageJobEnv, timeoutMs: 120_000 })
+}

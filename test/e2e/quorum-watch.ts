@@ -1,0 +1,40 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { KubeadmCluster } from '../bed/kubeadm-cluster.ts'
+
+export interface QuorumWatch {
+  /** When fewer members answered than it takes to agree, and how many did. */
+  readonly lost: readonly string[]
+  stop(): Promise<void>
+}
+
+const everyMs = 1_000
+
+/** Asks each member of etcd by itself, again and again. */
+export function watchQuorum({ controlPlanes, etcdctl }: KubeadmCluster): QuorumWatch {
+  const ending = new AbortController()
+  const lost: string[] = []
+  const needed = Math.floor(controlPlanes.length / 2) + 1
+  const look = async () => {
+    const healthy = await Promise.all(
+      controlPlanes.map(async (member) => {
+        const { code } = await etcdctl(['endpoint', 'health', '--command-timeout=3s'], [member])
+        return code === 0
+      }),
+    )
+    const count = healthy.filter(Boolean).length
+    if (count < needed) lost.push(`${new Date().toISOString()} ${count} of ${controlPlanes.length} members healthy`)
+  }
+  const running = (async () => {
+    while (!ending.signal.aborted) {
+      await look()
+      await wait(everyMs)
+    }
+  })()
+  return {
+    lost,
+    stop: async () => {
+      ending.abort()
+      await running
+    },
+  }
+}

@@ -1,0 +1,107 @@
+// One DirectUpdate takes a whole cluster to the next minor, while a service on it goes on answering.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Bed, openBed } from '../bed/bed.ts'
+import { type ClusterOptions, type KubeadmCluster, raiseCluster } from '../bed/kubeadm-cluster.ts'
+import { ignoredChecks } from '../bed/kubeadm-config.ts'
+import { debVersion, minorPath } from '../bed/kubernetes-packages.ts'
+import { kubernetesVersion } from '../bed/versions.ts'
+import { webWorkload } from '../bed/web-workload.ts'
+import { watchQuorum } from './quorum-watch.ts'
+import { SlipwayInCluster } from './slipway-in-cluster.ts'
+import { startSteadyClient } from './steady-client.ts'
+
+/** In dpkg’s own language. */
+const packageLine = ['$', '{Package} ', '$', '{Version}', '\n'].join('')
+const webPort = 30_080
+const upgradeMs = 25 * 60_000
+
+export function describeUpgrade(size: ClusterOptions): void {
+  describe(`one DirectUpdate takes ${size.controlPlanes} control planes and ${size.workers} workers to the next minor`, () => {
+    let bed: Bed
+    let cluster: KubeadmCluster
+    let slipway: SlipwayInCluster
+
+    beforeAll(async () => {
+      bed = await openBed()
+      cluster = await raiseCluster(bed, size)
+      slipway = await SlipwayInCluster.install(cluster)
+    })
+
+    afterAll(async () => {
+      await bed.close()
+      expect(bed.leftovers()).toEqual([])
+    })
+
+    test('with a workload that never stops answering', { timeout: upgradeMs + 120_000 }, async () => {
+      const [first] = cluster.nodes
+      const url = `http://${first?.address}:${webPort}/`
+      await cluster.kubectl(
+        ['apply', '-f', '-'],
+        webWorkload({ name: 'web', replicas: 2, nodePort: webPort, drainSeconds: 15, maxUnavailable: 1 }),
+      )
+      await cluster.kubectl(['rollout', 'status', 'deployment/web', '--timeout=60s'])
+      await expect
+        .poll(
+          () =>
+            fetch(url).then(
+              (answer) => answer.ok,
+              () => false,
+            ),
+          { timeout: 30_000 },
+        )
+        .toBe(true)
+      const client = startSteadyClient(url)
+      const quorum = watchQuorum(cluster)
+
+      const update = await slipway.update(
+        'to-1-36',
+        {
+          kubernetes: {
+            version: kubernetesVersion,
+            kubeadm: { ignorePreflightErrors: ignoredChecks.split(',') },
+          },
+        },
+        upgradeMs,
+      )
+      await Promise.all([client.stop(), quorum.stop()])
+
+      if (update.status?.phase !== 'Succeeded') expect.fail(await slipway.story())
+      expect(client.failures).toEqual([])
+      expect(client.answers).toBeGreaterThan(100)
+      // With one member there is no quorum to keep while it is upgraded.
+      if (size.controlPlanes >= 3) expect(quorum.lost).toEqual([])
+    })
+
+    test('every node runs the new version, takes pods again, and has nothing of ours on it', async () => {
+      expect(await cluster.nodeStatuses()).toEqual(
+        cluster.nodes.map(({ name }) => ({ name, isReady: true, kubeletVersion: kubernetesVersion })),
+      )
+      const nodes = JSON.parse(await cluster.kubectl(['get', 'nodes', '-o', 'json'])) as {
+        items: { metadata: { annotations?: Record<string, string> }; spec: { unschedulable?: boolean } }[]
+      }
+      for (const { metadata, spec } of nodes.items) {
+        expect(spec.unschedulable).toBeUndefined()
+        expect(Object.keys(metadata.annotations ?? {}).filter((key) => key.startsWith('slipway.dev/'))).toEqual([])
+      }
+      const policy = await cluster.kubectl(['get', 'maintenancepolicies.slipway.dev', 'default', '-o', 'json'])
+      expect(JSON.parse(policy)).toMatchObject({ status: { ledger: { grants: [] } } })
+    })
+
+    test('packages are whole, held as before, and come from the new minor’s repository', async () => {
+      for (const node of cluster.nodes) {
+        expect(await node.run(['dpkg', '--audit'])).toBe('')
+        expect((await node.run(['apt-mark', 'showhold'])).trim().split('\n')).toEqual(['kubeadm', 'kubectl', 'kubelet'])
+        expect(await node.run(['dpkg-query', '-W', '-f', packageLine, 'kubelet', 'kubeadm', 'kubectl'])).toBe(
+          ['kubeadm', 'kubectl', 'kubelet'].map((name) => `${name} ${debVersion(kubernetesVersion)}\n`).join(''),
+        )
+        expect(await node.readFile('/etc/apt/sources.list.d/kubernetes.list')).toContain(minorPath(kubernetesVersion))
+      }
+    })
+
+    test('the same again changes nothing', async () => {
+      const update = await slipway.update('again', { kubernetes: { version: kubernetesVersion } }, 60_000)
+      expect(update.status).toMatchObject({ phase: 'Succeeded', summary: { skipped: cluster.nodes.length } })
+    })
+  })
+}

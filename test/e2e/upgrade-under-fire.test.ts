@@ -1,0 +1,111 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { directUpdates } from '../../src/api/direct-update.ts'
+import { type Bed, openBed } from '../bed/bed.ts'
+import { type KubeadmCluster, raiseCluster } from '../bed/kubeadm-cluster.ts'
+import { ignoredChecks } from '../bed/kubeadm-config.ts'
+import type { Machine } from '../bed/machine.ts'
+import { kubernetesVersion } from '../bed/versions.ts'
+import { SlipwayInCluster } from './slipway-in-cluster.ts'
+
+const upgradeMs = 20 * 60_000
+/** What takes less is over before anybody could be killed in it; the conformance suite kills there at each write. */
+const lastingMs = 1_000
+
+describe('an upgrade whose agents are killed in every step, and one machine loses power inside dpkg', () => {
+  let bed: Bed
+  let cluster: KubeadmCluster
+  let slipway: SlipwayInCluster
+
+  beforeAll(async () => {
+    bed = await openBed()
+    cluster = await raiseCluster(bed, { controlPlanes: 1, workers: 2 })
+    slipway = await SlipwayInCluster.install(cluster)
+  })
+
+  afterAll(async () => {
+    await bed.close()
+    expect(bed.leftovers()).toEqual([])
+  })
+
+  test('ends at the new version all the same', { timeout: upgradeMs + 120_000 }, async () => {
+    const over = new AbortController()
+    const killed = new Set<string>()
+    const [, , victim] = cluster.nodes
+    if (!victim) throw new Error('three nodes were asked for')
+    const killing = killInEveryStep(slipway, killed, over.signal)
+    const crashing = losePowerInsideDpkg(victim, over.signal)
+
+    await slipway.create(directUpdates, 'to-1-36', {
+      kubernetes: { version: kubernetesVersion, kubeadm: { ignorePreflightErrors: ignoredChecks.split(',') } },
+      nodeTimeout: '20m',
+    })
+    const update = await slipway.ended('to-1-36', upgradeMs)
+    over.abort()
+    await killing
+    expect(await crashing, 'dpkg was never seen running').toBe(true)
+
+    if (update.status?.phase !== 'Succeeded') expect.fail(await slipway.story())
+    for (const node of cluster.nodes) {
+      const steps = (await slipway.state(node.name)).status?.agent?.order?.steps ?? []
+      const lasting = steps.filter(({ startedAt, finishedAt }) => durationMs(startedAt, finishedAt) >= lastingMs)
+      expect(lasting.length).toBeGreaterThan(1)
+      for (const { name } of lasting) expect([...killed]).toContain(`${node.name} ${name}`)
+    }
+  })
+
+  test('every node is whole', async () => {
+    expect(await cluster.nodeStatuses()).toEqual(
+      cluster.nodes.map(({ name }) => ({ name, isReady: true, kubeletVersion: kubernetesVersion })),
+    )
+    for (const node of cluster.nodes) {
+      expect(await node.run(['dpkg', '--audit'])).toBe('')
+      expect(await node.run(['kubelet', '--version'])).toBe(`Kubernetes ${kubernetesVersion}\n`)
+    }
+  })
+})
+
+function durationMs(startedAt: string | undefined, finishedAt: string | undefined): number {
+  return startedAt === undefined || finishedAt === undefined ? 0 : Date.parse(finishedAt) - Date.parse(startedAt)
+}
+
+/** The agent of a node is killed once in each step, as soon as the step is seen to run. */
+async function killInEveryStep(slipway: SlipwayInCluster, killed: Set<string>, signal: AbortSignal): Promise<void> {
+  const { cluster } = slipway
+  const watchOne = async (machine: Machine) => {
+    while (!signal.aborted) {
+      await wait(100)
+      // The journal on the machine itself: with the API away nobody else knows.
+      const running = await machine
+        .exec(['sh', '-c', 'ls /var/lib/slipway/orders/*/*.inprogress 2>/dev/null'])
+        .then(({ stdout }) => /step-[0-9]+-(.+)\.inprogress/.exec(stdout)?.[1])
+        .catch(() => undefined)
+      if (running === undefined || killed.has(`${machine.name} ${running}`)) continue
+      killed.add(`${machine.name} ${running}`)
+      await machine.exec(['pkill', '-KILL', '-f', 'slipway.mjs agent']).catch(() => undefined)
+      // Without this the kubelet would wait longer after each death before it starts the next one.
+      void renewPod(slipway, machine).catch(() => undefined)
+    }
+  }
+  await Promise.all(cluster.nodes.map(watchOne))
+}
+
+async function renewPod({ cluster }: SlipwayInCluster, { name }: Machine): Promise<void> {
+  await cluster.kubectl([
+    ...['delete', 'pod', '-n', 'slipway-system', '-l', 'app.kubernetes.io/component=agent'],
+    ...['--field-selector', `spec.nodeName=${name}`, '--grace-period=0', '--force', '--wait=false'],
+  ])
+}
+
+async function losePowerInsideDpkg(machine: Machine, signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted) {
+    const { code } = await machine.exec(['pgrep', '-x', 'dpkg']).catch(() => ({ code: 1 }))
+    if (code === 0) {
+      await machine.powerLoss()
+      await machine.boot()
+      return true
+    }
+    await wait(20)
+  }
+  return false
+}
