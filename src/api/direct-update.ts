@@ -30,6 +30,18 @@ const scriptReference = z.strictObject({
   sha256: sha256Text,
 })
 
+export const strategySchema = z.strictObject({
+  maxUnavailable: countOrPercent
+    .optional()
+    .describe('of the selected workers; the policy’s budgets hold on top. Default 1'),
+  maxFailures: z
+    .int()
+    .min(0)
+    .max(100_000)
+    .optional()
+    .describe('nodes that may fail before the update stops. Default 0'),
+})
+
 export const directUpdateSpecSchema = z
   .strictObject({
     kubernetes: kubernetesWorkSchema.optional(),
@@ -54,19 +66,7 @@ export const directUpdateSpecSchema = z
       .optional()
       .describe('packages and images come from this bundle only'),
     nodeSelector: labelSelector.optional(),
-    strategy: z
-      .strictObject({
-        maxUnavailable: countOrPercent
-          .optional()
-          .describe('of the selected workers; the policy’s budgets hold on top. Default 1'),
-        maxFailures: z
-          .int()
-          .min(0)
-          .max(100_000)
-          .optional()
-          .describe('nodes that may fail before the update stops. Default 0'),
-      })
-      .optional(),
+    strategy: strategySchema.optional(),
     drain: drainSettingsSchema.optional(),
     nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
   })
@@ -85,7 +85,7 @@ export const directUpdateRules: readonly CelRule[] = lastingFields.map((field) =
 
 export const updatePhases = ['Pending', 'Planning', 'InProgress', 'Succeeded', 'Failed', 'RequiresAttention'] as const
 
-const conditionSchema = z.strictObject({
+export const conditionSchema = z.strictObject({
   type: z.string().max(64),
   status: z.enum(['True', 'False', 'Unknown']),
   reason: z.string().max(64),

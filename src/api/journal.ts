@@ -16,6 +16,9 @@ export const agentRecordSchema = z.strictObject({
   nodeUID: z.string().max(64).describe('the Node this machine was at the last accepted order; empty before'),
 })
 
+/** `host-key`: X25519, base64; the private half never leaves the host. */
+export const hostKeySchema = z.strictObject({ publicKey: z.string().max(64), privateKey: z.string().max(64) })
+
 /** `orders/<order>/order.json`: the whole order as it was accepted; nothing of it is looked up again. */
 export const acceptedOrderSchema = z.strictObject({
   acceptedAt: instantText.describe('by the host’s wall clock: after a restart the order’s time-out goes on from here'),

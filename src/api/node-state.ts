@@ -150,7 +150,11 @@ export const agentStatusSchema = z.strictObject({
     .strictObject({
       applied: sha256Text.optional().describe('the desired state that was applied last'),
       appliedAt: instantText.optional(),
-      checkedAt: instantText.optional(),
+      checkedAt: instantText.optional().describe('when what is said of drift was first found so'),
+      repaired: z
+        .strictObject({ at: instantText, items: z.array(z.string().max(1100)).max(20) })
+        .optional()
+        .describe('the last items the agent put right by itself'),
       drift: z
         .array(z.strictObject({ item: z.string().max(1100), reason: reasonSchema }))
         .max(20)

@@ -19,6 +19,8 @@ const waiting = {
   NodesStaging: 'the next nodes fetch and check what they need; a node is drained only after that',
   WaitingForAgent: 'the order is written; the agent on that node has not accepted it yet',
   WaitingForHealth: 'the work is done; the node has not shown itself healthy again yet',
+  WaitingForUpdate: 'the profile has rollout ByUpdate: create a DirectUpdate with spec.profile to roll it out',
+  HostKeyMissing: 'the agent has not published its key yet, so a Secret cannot be sealed to that host',
 } as const satisfies Catalogue
 
 const draining = {
@@ -46,6 +48,11 @@ const planning = {
   KubeletWouldBeNewer: 'a kubelet must not be newer than its API server; upgrade the control plane first',
   ScriptMissing: 'the ConfigMap with the script is not there, or has no key "script"',
   ScriptChanged: 'the script in the ConfigMap does not have the SHA-256 the update names',
+  ProfileConflict: 'two NodeProfiles of the same priority want different things; change one of them or its priority',
+  ProfileContradicted: 'the update and a NodeProfile want different things; change one of the two',
+  ProfileSourceMissing: 'the ConfigMap or Secret a file of the profile comes from is not there, or lacks the key',
+  ProfileTooLarge: 'what the profiles want of one node is larger than 900 KiB; move large files into a package',
+  DisruptionRefused: 'the change needs a reboot, and the profile allows none; set spec.disruption to Auto or Reboot',
 } as const satisfies Catalogue
 
 const outcome = {
@@ -80,11 +87,15 @@ const outcome = {
   PackagesBroken:
     'an earlier installation left packages broken that this work does not replace; repair them on the host',
   PackageLockHeld: 'another program kept the package manager’s lock for too long; it is named',
-  DiskTooFull: 'the host’s disk has no room for what the work needs; free some, then try again',
   DownloadRefused:
     'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
+  Drifted: 'the host is not as its NodeProfiles want it',
+  PathTaken: 'what lies at a path of the profile cannot be replaced and put back; move it away or take the path out',
+  UnitFailed: 'a systemd unit does not do what the profile asks for; journalctl -u UNIT on the host says why',
+  SettingRefused: 'the kernel of the host does not take a setting of the profile',
+  SecretUnreadable: 'a sealed file was not made for this host, or was changed on the way',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
   ImageUnknown: 'the registry has no such image for this host; check name, tag and digest in os.image',
   ImageUntrusted: 'the image is not signed with the key that os.verify.key names, so it is not installed',

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { celRules } from './cel-rule.ts'
 
 /** Text of one shape: zod and the API server refuse the same, with the same words. */
-function shapedText(maxLength: number, pattern: string, message: string) {
+export function shapedText(maxLength: number, pattern: string, message: string) {
   return z
     .string()
     .max(maxLength)

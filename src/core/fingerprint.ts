@@ -3,7 +3,7 @@
  * Not for secrets or integrity: contents that are run are pinned by SHA-256.
  */
 export function fingerprint(value: unknown): string {
-  const text = canonical(value)
+  const text = canonicalJson(value)
   let low = 0x811c9dc5
   let high = 0x01000193
   for (let index = 0; index < text.length; index++) {
@@ -15,13 +15,13 @@ export function fingerprint(value: unknown): string {
 }
 
 /** JSON with sorted keys and without undefined fields, so that equal values have equal text. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value === 'object' && value !== null) {
     const fields = Object.entries(value)
       .filter(([, field]) => field !== undefined)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-    return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join(',')}}`
+    return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`).join(',')}}`
   }
   return JSON.stringify(value) ?? 'null'
 }

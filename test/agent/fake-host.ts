@@ -32,8 +32,8 @@ export class FakeHost implements Host {
   readonly #clock: Clock
   #boot = 1
   #nextPid = 100
-  #processes = new Map<number, Running>()
   #files: { readonly disk: MemoryDisk; readonly files: HostFiles } | undefined
+  #processes = new Map<number, Running>()
   facts_: HostFacts = { os: 'Pretend 1', kernel: '6.1', architecture: 'amd64', kubelet: 'v1.35.4', versionsOnOffer: [] }
   behave: (job: Job) => Behaviour = () => ({ ms: 1000, exitCode: 0 })
   /** Every job that was let run: its step, and whether it came to its end. */
@@ -54,6 +54,7 @@ export class FakeHost implements Host {
     return Promise.resolve(`boot-${this.#boot}`)
   }
 
+  /** The same object as long as the machine has the same disk: who watches it hears of changes. */
   get files(): HostFiles {
     if (this.#files?.disk !== this.disk) this.#files = { disk: this.disk, files: new DiskFiles(this.disk) }
     return this.#files.files

@@ -46,12 +46,19 @@ export class OneNodeCluster {
 
   place(order: Order | undefined, nodeUID = 'node-uid', uid = 'state-uid'): void {
     const status = this.node?.metadata.uid === uid ? this.node.status : undefined
+    const drift = this.node?.spec.drift
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'w1', uid: nodeUID }]
     this.api.put(nodeStates, {
       metadata: { name: 'w1', uid, creationTimestamp: '2026-01-01T00:00:00Z', ownerReferences },
-      spec: order ? { order } : {},
+      spec: { ...(drift && { drift }), ...(order && { order }) },
       ...(status && { status }),
     })
+  }
+
+  placeDrift(drift: NonNullable<NodeState['spec']['drift']>): void {
+    const { node } = this
+    if (!node) throw new Error('there is no node yet')
+    this.api.put(nodeStates, { ...node, spec: { ...node.spec, drift } })
   }
 
   /** The order is withdrawn, and the agent's watch is late. */

@@ -6,11 +6,17 @@ import { resourceDefinitions } from '../../src/main/crd/resource-definitions.ts'
 import { type ApiServer, startApiServer } from '../bed/api-server.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
 import { accepted, kubernetes, refused, script } from '../refusals/cases.ts'
+import { acceptedProfiles, refusedProfiles } from '../refusals/profile-cases.ts'
 import { type Answer, type PlainRequest, plainRequests } from './plain-request.ts'
 
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const ours = '/apis/slipway.dev/v1alpha1'
-const plurals = { DirectUpdate: 'directupdates', MaintenancePolicy: 'maintenancepolicies', NodeState: 'nodestates' }
+const plurals = {
+  DirectUpdate: 'directupdates',
+  MaintenancePolicy: 'maintenancepolicies',
+  NodeProfile: 'nodeprofiles',
+  NodeState: 'nodestates',
+}
 const strict = '?fieldValidation=Strict'
 
 const missing = await whyNoApiServer()
@@ -56,7 +62,7 @@ describe.skipIf(missing)('the CRDs on a real API server', () => {
   })
 
   describe('the API server', () => {
-    test.each(refused)('refuses $what', async ({ kind, spec, field, says, serverSays }) => {
+    test.each([...refused, ...refusedProfiles])('refuses $what', async ({ kind, spec, field, says, serverSays }) => {
       const { status, body } = await create(kind, spec)
       expect([400, 422]).toContain(status)
       expect(body.message).toContain(field)
@@ -67,6 +73,17 @@ describe.skipIf(missing)('the CRDs on a real API server', () => {
       const { status, body } = await create('DirectUpdate', spec)
       expect(body.message).toBeUndefined()
       expect(status).toBe(201)
+    })
+
+    test.each(acceptedProfiles)('accepts a profile with $what', async ({ spec }) => {
+      const { status, body } = await create('NodeProfile', spec)
+      expect(body.message).toBeUndefined()
+      expect(status).toBe(201)
+    })
+
+    test('takes a profile whose name can be part of a file name', async () => {
+      const { body } = await create('NodeProfile', { sysctls: { 'vm.swappiness': '10' } }, 'a.b')
+      expect(body.message).toContain('at most 63 lower-case letters, digits and -')
     })
 
     test('takes one MaintenancePolicy, named default', async () => {

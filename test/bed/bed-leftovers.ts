@@ -60,14 +60,6 @@ export function removeCgroup(folder: string): void {
   }
 }
 
-function removeFolder(folder: string): void {
-  const remove = () => spawnSync('rm', ['-rf', '--one-file-system', folder])
-  if (remove().status === 0) return
-  // ostree makes its deployments immutable.
-  spawnSync('chattr', ['-R', '-f', '-i', folder])
-  remove()
-}
-
 function processes(prefix: string): number[] {
   const inside = (folder: string): string[] => [
     ...readLines(join(folder, 'cgroup.procs')),

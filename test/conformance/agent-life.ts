@@ -90,6 +90,8 @@ function dyingDisk(disk: Disk, died: ReadonlySet<string>, midwayMs: number): Dis
   return {
     read: (path) => disk.read(path),
     readTail: (path, bytes) => disk.readTail(path, bytes),
+    readFrom: (path, offset, bytes) => disk.readFrom(path, offset, bytes),
+    bytes: (path) => disk.bytes(path),
     write: (path, content, mode) => disk.write(path, content, mode),
     sync: (path) => disk.sync(path),
     remove: (path) => disk.remove(path),

@@ -2,11 +2,10 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { allDrivers } from '../../src/agent/drivers/all-drivers.ts'
+import { driverNames } from '../../src/agent/drivers/all-drivers.ts'
 import { keptResults } from './conformance-results.ts'
 import { driversTable, rowsOf } from './drivers-table.ts'
 
 const file = join(import.meta.dirname, '../../docs/reference/drivers.md')
 const earlier = await readFile(file, 'utf8').catch(() => '')
-const names = allDrivers.map((driver) => driver.name)
-await writeFile(file, driversTable(names, await keptResults(), rowsOf(earlier)))
+await writeFile(file, driversTable(driverNames, await keptResults(), rowsOf(earlier)))

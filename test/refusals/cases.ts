@@ -2,7 +2,7 @@
 
 export interface RefusalCase {
   readonly what: string
-  readonly kind: 'DirectUpdate' | 'MaintenancePolicy' | 'NodeState'
+  readonly kind: 'DirectUpdate' | 'MaintenancePolicy' | 'NodeProfile' | 'NodeState'
   readonly spec: unknown
   readonly field: string
   /** What both say. */

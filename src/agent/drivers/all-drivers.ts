@@ -43,3 +43,9 @@ export function allDrivers({ clock, random, download, signatures, jobRecord }: D
     rebootDriver,
   ]
 }
+
+/** What an agent of a real host says that it can do: the profile's driver, and all of these. */
+export const driverNames: readonly string[] = [
+  ...['profile', 'jobs', 'script', 'packages', 'kubeadm', 'runtime', 'etcd', 'kubectl', 'kubelet'],
+  ...['osimage', 'binary', 'maintenance', 'reboot'],
+]

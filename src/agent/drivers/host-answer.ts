@@ -1,13 +1,19 @@
+import type { ReasonCode } from '../../api/reason.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Command, Host } from '../../ports/host.ts'
 import type { Schema } from '../journal/sealed-file.ts'
 
 /** What the program printed; throws what it complained about when it did not end well. */
-export async function answerOf(host: Host, command: Command, signal: AbortSignal): Promise<string> {
+export async function answerOf(
+  host: Host,
+  command: Command,
+  signal: AbortSignal,
+  code: ReasonCode = 'StepFailed',
+): Promise<string> {
   const { exitCode, stdout, stderr } = await host.run(command, signal)
   if (exitCode === 0) return stdout
   const complaint = (stderr.trim() === '' ? stdout : stderr).trim().slice(-400)
-  throw new SlipwayError('StepFailed', `${nameOf(command)} ended with exit code ${exitCode}: ${complaint}`)
+  throw new SlipwayError(code, `${nameOf(command)} ended with exit code ${exitCode}: ${complaint}`)
 }
 
 /** The JSON the program printed, parsed at the door. */

@@ -10,18 +10,20 @@ export interface Lookout {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  /** How long it may take to see a change whose notification was lost. Default five minutes. */
+  readonly checkMs?: number
 }
 
 /** A change while the notification is being set up is seen by a look a moment later. */
 const settleMs = 1_000
-const checkMs = 5 * 60_000
+const defaultCheckMs = 5 * 60_000
 
 /**
  * Calls `ring` when one of the files comes, goes or changes, and from time to time in case a notification was lost; each time
  * the notification is set up anew, as a folder may have come or gone. Until aborted.
  */
 export async function ringOnChange(
-  { host, clock, random, log }: Lookout,
+  { host, clock, random, log, checkMs = defaultCheckMs }: Lookout,
   paths: readonly string[],
   ring: () => void,
   signal: AbortSignal,

@@ -15,6 +15,12 @@ import {
   maintenancePolicySpecSchema,
   maintenancePolicyStatusSchema,
 } from '../../api/maintenance-policy.ts'
+import {
+  nodeProfileRules,
+  nodeProfileSpecSchema,
+  nodeProfileStatusSchema,
+  nodeProfiles,
+} from '../../api/node-profile.ts'
 import { nodeStateSpecSchema, nodeStateStatusSchema, nodeStates } from '../../api/node-state.ts'
 import { structuralSchema } from './structural-schema.ts'
 
@@ -76,6 +82,23 @@ const definitions: readonly Definition[] = [
     rules: [],
     spec: nodeStateSpecSchema,
     status: nodeStateStatusSchema,
+  },
+  {
+    resource: nodeProfiles,
+    shortName: 'snp',
+    description: 'What every host of a kind should have, kept true; removing it takes back what it added.',
+    columns: [
+      { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+      { name: 'Nodes', type: 'integer', jsonPath: '.status.nodes.total' },
+      { name: 'Applied', type: 'integer', jsonPath: '.status.nodes.applied' },
+      { name: 'Drifted', type: 'integer', jsonPath: '.status.nodes.drifted' },
+      { name: 'Failed', type: 'integer', jsonPath: '.status.nodes.failed' },
+      { name: 'Priority', type: 'integer', jsonPath: '.spec.priority', priority: 1 },
+      age,
+    ],
+    rules: nodeProfileRules,
+    spec: nodeProfileSpecSchema,
+    status: nodeProfileStatusSchema,
   },
   {
     resource: maintenancePolicies,

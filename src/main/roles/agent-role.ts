@@ -10,6 +10,7 @@ import { allSideTasks } from '../../agent/all-side-tasks.ts'
 import { allDrivers } from '../../agent/drivers/all-drivers.ts'
 import { JobRecord } from '../../agent/drivers/jobs/job-record.ts'
 import type { AgentOptions } from '../../cli/dependencies.ts'
+import { profileParts } from './profile-parts.ts'
 import type { RoleDependencies } from './role-dependencies.ts'
 
 /**
@@ -30,12 +31,17 @@ export async function agentRole(
   const host = new LinuxHost({ disk: new FileDisk(), log, root: hostRoot, ...(inContainer && { enter: enterHost }) })
   const jobRecord = new JobRecord(stateDir)
   const download = new WebDownload({ proxyEnv: env })
-  const drivers = allDrivers({ clock, random, download, signatures: keyPairSignatures, jobRecord })
-  const sideTasks = allSideTasks({
-    compression: gzipCompression,
-    localServer: new UnixServer(),
-    hostRoot: inContainer ? hostRoot : '',
-    jobRecord,
-  })
+  const profiles = profileParts(host, clock, stateDir)
+  const tools = { clock, random, download, signatures: keyPairSignatures, jobRecord }
+  const drivers = [profiles.driver, ...allDrivers(tools)]
+  const sideTasks = [
+    ...profiles.sideTasks,
+    ...allSideTasks({
+      compression: gzipCompression,
+      localServer: new UnixServer(),
+      hostRoot: inContainer ? hostRoot : '',
+      jobRecord,
+    }),
+  ]
   await runAgent({ api, host, clock, random, log, nodeName, stateDir, version, drivers, sideTasks }, signal)
 }

@@ -6,6 +6,7 @@ import { directUpdateSpecSchema, directUpdateStatusSchema } from '../../api/dire
 import type { ResourceType } from '../../api/kube.ts'
 import type { KubeErrorCause } from '../../api/kube-error.ts'
 import { maintenancePolicySpecSchema, maintenancePolicyStatusSchema, policyName } from '../../api/maintenance-policy.ts'
+import { nodeProfileSpecSchema, nodeProfileStatusSchema } from '../../api/node-profile.ts'
 import { nodeStateSpecSchema, nodeStateStatusSchema } from '../../api/node-state.ts'
 import { isJsonObject, type JsonObject, sameJson } from './json.ts'
 import { badRequest, invalid } from './refusals.ts'
@@ -22,6 +23,11 @@ export const customGroup = 'slipway.dev/v1alpha1'
 const customKinds: Readonly<Record<string, CustomKind>> = {
   DirectUpdate: { spec: directUpdateSpecSchema, status: directUpdateStatusSchema, rules: directUpdateRules },
   NodeState: { spec: nodeStateSpecSchema, status: nodeStateStatusSchema, rules: (after) => durationRules(after.spec) },
+  NodeProfile: {
+    spec: nodeProfileSpecSchema,
+    status: nodeProfileStatusSchema,
+    rules: (after) => [...durationRules(after.spec), ...selectorRules(after.spec?.nodeSelector)],
+  },
   MaintenancePolicy: {
     spec: maintenancePolicySpecSchema,
     status: maintenancePolicyStatusSchema,

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { ProfileBench } from '../../../test/agent/profile-bench.ts'
+import { nodeProfile, stateOf } from '../../../test/samples/profiles.ts'
+import type { DesiredState } from '../../api/desired-state.ts'
+import type { NodeProfileSpec } from '../../api/node-profile.ts'
+
+const state = (spec: NodeProfileSpec) => stateOf(nodeProfile('base', spec))
+const motd = { path: '/etc/motd', content: 'hello\n' }
+const spec: NodeProfileSpec = {
+  files: [motd, { path: '/etc/kubelet.conf', content: 'a\n', restarts: ['kubelet.service'] }],
+  units: [{ name: 'chrony.service', enabled: true, state: 'Running' }],
+  sysctls: { 'vm.swappiness': '10' },
+}
+
+async function watched(action: 'Repair' | 'Report', wanted: DesiredState = state(spec)): Promise<ProfileBench> {
+  const bench = new ProfileBench()
+  bench.system.units.set('chrony.service', { load: 'loaded', active: 'inactive', file: 'disabled' })
+  bench.system.units.set('kubelet.service', { load: 'loaded', active: 'active', file: 'enabled' })
+  bench.system.sysctls.set('vm.swappiness', '60')
+  bench.startWatching()
+  await bench.apply(wanted)
+  bench.cluster.placeDrift(bench.driftOf(wanted, action))
+  await bench.clock.until(() => bench.profile?.checkedAt !== undefined)
+  return bench
+}
+
+describe('drift', () => {
+  test('is nothing on a host that is as it should be, and then nothing is written', async () => {
+    const bench = await watched('Repair')
+    expect(bench.profile).toMatchObject({ applied: expect.any(String), appliedAt: expect.any(String) })
+    expect(bench.profile?.drift).toBeUndefined()
+    bench.cluster.requests.length = 0
+    await bench.clock.advance(3_600_000)
+    expect(bench.cluster.requests.filter((request) => request.startsWith('patch'))).toEqual([])
+  })
+
+  test('of a file is repaired when it is changed, without waiting for the slow check', async () => {
+    const bench = await watched('Repair')
+    await bench.clock.advance(5_000)
+    await bench.writeFile(motd.path, 'mine\n')
+    await bench.clock.advance(3_000)
+    expect(bench.system.fileText(motd.path)).toBe(motd.content)
+    expect(bench.profile).toMatchObject({ repaired: { items: ['file /etc/motd'] } })
+    expect(bench.profile?.drift).toBeUndefined()
+  })
+
+  test('of units and kernel settings is repaired at the slow check', async () => {
+    const bench = await watched('Repair')
+    bench.system.sysctls.set('vm.swappiness', '99')
+    bench.system.units.set('chrony.service', { load: 'loaded', active: 'failed', file: 'disabled' })
+    await bench.clock.advance(15 * 60_000)
+    expect(bench.system.sysctls.get('vm.swappiness')).toBe('10')
+    expect(bench.system.units.get('chrony.service')).toMatchObject({ active: 'active', file: 'enabled' })
+    expect(bench.profile?.repaired?.items).toEqual(['sysctl vm.swappiness', 'unit chrony.service'])
+  })
+
+  test('is only told of where the profiles say Report', async () => {
+    const bench = await watched('Report')
+    await bench.clock.advance(5_000)
+    await bench.writeFile(motd.path, 'mine\n')
+    await bench.clock.advance(3_000)
+    expect(bench.system.fileText(motd.path)).toBe('mine\n')
+    expect(bench.profile?.drift).toEqual([
+      { item: 'file /etc/motd', reason: { code: 'Drifted', message: '/etc/motd has other content' } },
+    ])
+  })
+
+  test('that would need a drain is told of, never repaired', async () => {
+    const bench = await watched('Repair')
+    await bench.clock.advance(5_000)
+    await bench.writeFile('/etc/kubelet.conf', 'mine\n')
+    await bench.clock.advance(3_000)
+    expect(bench.system.fileText('/etc/kubelet.conf')).toBe('mine\n')
+    expect(bench.profile?.drift?.map(({ item }) => item)).toEqual(['file /etc/kubelet.conf'])
+    expect(bench.system.restarts).toEqual(['kubelet.service'])
+  })
+
+  test('that cannot be repaired is told of, and not tried without a pause', async () => {
+    const bench = await watched('Repair')
+    bench.system.broken.add('chrony.service')
+    bench.system.units.set('chrony.service', { load: 'loaded', active: 'failed', file: 'enabled' })
+    const starts = () =>
+      bench.system.commands.filter((command) => command === 'systemctl start -- chrony.service').length
+    const before = starts()
+    await bench.clock.advance(15 * 60_000)
+    expect(bench.profile?.drift?.map(({ item }) => item)).toEqual(['unit chrony.service'])
+    expect(starts() - before).toBeLessThan(5)
+  })
+
+  test('is nobody’s business while an order is open', async () => {
+    const bench = await watched('Repair')
+    await bench.clock.advance(5_000)
+    bench.want(state({ ...spec, files: [{ ...motd, content: 'next\n' }] }), { desired: 'Stage' })
+    await bench.clock.until(() => bench.order?.state === 'Staged')
+    await bench.writeFile(motd.path, 'mine\n')
+    await bench.clock.advance(20 * 60_000)
+    expect(bench.system.fileText(motd.path)).toBe('mine\n')
+  })
+
+  test('is not looked for in a state that is not applied yet', async () => {
+    const bench = await watched('Repair')
+    const next = state({ files: [{ ...motd, content: 'next\n' }] })
+    bench.cluster.placeDrift(bench.driftOf(next, 'Repair'))
+    await bench.clock.advance(20 * 60_000)
+    expect(bench.system.fileText(motd.path)).toBe(motd.content)
+    expect(bench.profile?.checkedAt).toBeUndefined()
+  })
+})

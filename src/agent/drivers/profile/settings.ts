@@ -1,0 +1,145 @@
+// Files, kernel settings and units made as wanted. What was there before is recorded first, and what changed files ask of
+// systemd too: cut off anywhere, it is done again and ends the same.
+
+import type { DesiredState } from '../../../api/desired-state.ts'
+import type { ManagedFile, ManagedSysctl, ManagedUnit, ProfileRecord } from '../../../api/profile-record.ts'
+import { isSysctlFile } from '../../../core/profile/wishes.ts'
+import type { Host } from '../../../ports/host.ts'
+import { fileDifference, priorOf } from '../files/managed-file.ts'
+import { loadSysctls, readSysctl, settingRefused, sysctlDifference } from '../sysctls/sysctl.ts'
+import {
+  bringUnit,
+  isActive,
+  isEnabled,
+  isUnitFile,
+  lookAtUnit,
+  reloadUnits,
+  restartUnit,
+} from '../units/systemd-unit.ts'
+import { type PlacedFile, placedFiles, type Site } from './site.ts'
+
+/** Its restart is a step of its own: only a heartbeat after it counts. */
+export const kubeletUnit = 'kubelet.service'
+
+export async function applySettings(site: Site, target: DesiredState, signal: AbortSignal): Promise<void> {
+  const { host } = site
+  await writeFiles(site, await placedFiles(site, target), 'File', signal)
+  await applySysctls(site, target, signal)
+  const units = await recordUnits(site, target, signal)
+  await settlePending(site, signal)
+  for (const unit of units) await bringUnit(host, unit, signal)
+}
+
+/** Writes those that differ. */
+export async function writeFiles(
+  site: Site,
+  wanted: readonly PlacedFile[],
+  role: ManagedFile['role'],
+  signal: AbortSignal,
+): Promise<void> {
+  const { host, record } = site
+  const differing: PlacedFile[] = []
+  for (const file of wanted) if (await fileDifference(host.files, file)) differing.push(file)
+  if (differing.length === 0) return
+  const before = await record.load()
+  const made = new Set(before.files.flatMap(({ prior }) => (prior.kind === 'none' ? prior.missingFolders : [])))
+  const managed: ManagedFile[] = []
+  for (const { path, restarts, whenRemoved } of differing) {
+    if (before.files.some((file) => file.path === path)) continue
+    managed.push({ path, role, restarts: [...restarts], whenRemoved, prior: await priorOf(host.files, path, made) })
+  }
+  await record.save(withPending({ ...before, files: [...before.files, ...managed] }, differing))
+  for (const { path, content, mode, owner, group } of differing) {
+    signal.throwIfAborted()
+    await host.files.write(path, content, { mode, owner, group })
+  }
+}
+
+export function withPending(
+  record: ProfileRecord,
+  changed: readonly { readonly path: string; readonly restarts: readonly string[] }[],
+): ProfileRecord {
+  const { reload, restarts } = record.pending
+  return {
+    ...record,
+    pending: {
+      reload: reload || changed.some(({ path }) => isUnitFile(path)),
+      restarts: [...new Set([...restarts, ...changed.flatMap((file) => file.restarts)])],
+    },
+  }
+}
+
+/** Whether files that changed still ask something of systemd, the kubelet's restart aside. */
+export function isPending({ pending }: ProfileRecord): boolean {
+  return pending.reload || pending.restarts.some((unit) => unit !== kubeletUnit)
+}
+
+export async function settlePending({ host, record }: Site, signal: AbortSignal): Promise<void> {
+  const before = await record.load()
+  if (!isPending(before)) return
+  const { reload, restarts } = before.pending
+  if (reload) await reloadUnits(host, signal)
+  for (const unit of restarts) if (unit !== kubeletUnit) await restartUnit(host, unit, signal)
+  await record.save({
+    ...before,
+    pending: { reload: false, restarts: restarts.filter((unit) => unit === kubeletUnit) },
+  })
+}
+
+export async function restartKubelet({ host, record }: Site, signal: AbortSignal): Promise<void> {
+  await restartUnit(host, kubeletUnit, signal)
+  const before = await record.load()
+  const restarts = before.pending.restarts.filter((unit) => unit !== kubeletUnit)
+  await record.save({ ...before, pending: { ...before.pending, restarts } })
+}
+
+async function applySysctls({ host, record }: Site, target: DesiredState, signal: AbortSignal): Promise<void> {
+  const before = await record.load()
+  const managed: ManagedSysctl[] = []
+  const paths = new Set<string>()
+  for (const { key, value, whenRemoved, profile } of target.sysctls) {
+    const found = await readSysctl(host, key, signal)
+    if (found === undefined) throw settingRefused(`the kernel has no setting ${key} (NodeProfile ${profile})`)
+    if (sysctlDifference(key, value, found) === undefined) continue
+    for (const file of target.files) if (file.profile === profile && isSysctlFile(file.path)) paths.add(file.path)
+    if (!before.sysctls.some((known) => known.key === key)) managed.push({ key, whenRemoved, prior: found })
+  }
+  if (managed.length > 0) await record.save({ ...before, sysctls: [...before.sysctls, ...managed] })
+  for (const path of paths) await load(host, path, target, signal)
+}
+
+async function load(host: Host, path: string, target: DesiredState, signal: AbortSignal): Promise<void> {
+  const complaint = await loadSysctls(host, path, signal)
+  const owner = target.files.find((file) => file.path === path)?.profile
+  for (const { key, value, profile } of target.sysctls) {
+    if (profile !== owner) continue
+    const wrong = sysctlDifference(key, value, await readSysctl(host, key, signal))
+    if (wrong !== undefined) throw settingRefused(`after loading ${path} ${wrong}${complaint && `: ${complaint}`}`)
+  }
+}
+
+/** How units stood before they were managed; what is managed of one may grow from order to order. */
+async function recordUnits(
+  { host, record }: Site,
+  target: DesiredState,
+  signal: AbortSignal,
+): Promise<DesiredState['units']> {
+  const before = await record.load()
+  const units: ManagedUnit[] = []
+  for (const { name, enabled, state, whenRemoved } of target.units) {
+    const known = before.units.find((unit) => unit.name === name)
+    const look = await lookAtUnit(host, name, signal)
+    units.push({
+      name,
+      whenRemoved: known?.whenRemoved ?? whenRemoved,
+      ...(enabled !== undefined && { enabled: known?.enabled ?? isEnabled(look) }),
+      ...(enabled === undefined && known?.enabled !== undefined && { enabled: known.enabled }),
+      ...(state !== undefined && { active: known?.active ?? isActive(look) }),
+      ...(state === undefined && known?.active !== undefined && { active: known.active }),
+    })
+  }
+  const others = before.units.filter(({ name }) => !units.some((unit) => unit.name === name))
+  const after = { ...before, units: [...others, ...units] }
+  if (JSON.stringify(after.units) !== JSON.stringify(before.units)) await record.save(after)
+  return target.units
+}

@@ -1,0 +1,37 @@
+// Kernel settings while the machine runs; what holds after a boot stands in a file of /etc/sysctl.d.
+
+import { SlipwayError } from '../../../api/slipway-error.ts'
+import type { Host } from '../../../ports/host.ts'
+
+/** The present value; undefined where the kernel has no such setting. */
+export async function readSysctl(host: Host, key: string, signal: AbortSignal): Promise<string | undefined> {
+  const { exitCode, stdout } = await host.run({ argv: ['sysctl', '-n', '--', key] }, signal)
+  return exitCode === 0 ? plain(stdout) : undefined
+}
+
+/** The kernel separates numbers by tabs where people write spaces. */
+export function plain(value: string): string {
+  return value.trim().split(/\s+/).join(' ')
+}
+
+export function sysctlDifference(key: string, wanted: string, found: string | undefined): string | undefined {
+  if (found === undefined) return `the kernel has no setting ${key}`
+  return found === plain(wanted) ? undefined : `${key} is ${found}, not ${plain(wanted)}`
+}
+
+/** Loads a file; what it could not set is found by looking. Returns what it complained of. */
+export async function loadSysctls(host: Host, path: string, signal: AbortSignal): Promise<string> {
+  const { stderr } = await host.run({ argv: ['sysctl', '-q', '-p', path] }, signal)
+  return stderr.trim().slice(-1000)
+}
+
+export async function setSysctl(host: Host, key: string, value: string, signal: AbortSignal): Promise<void> {
+  const { exitCode, stderr } = await host.run({ argv: ['sysctl', '-q', '-w', `${key}=${value}`] }, signal)
+  if (exitCode !== 0) throw settingRefused(`${key} cannot be set to ${value}: ${stderr.trim().slice(-500)}`)
+}
+
+export function settingRefused(message: string): SlipwayError {
+  return new SlipwayError('SettingRefused', message, {
+    nextStep: 'look at it on the host with sysctl, or take it out of the profile',
+  })
+}
