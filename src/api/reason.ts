@@ -89,6 +89,7 @@ const outcome = {
   PackageLockHeld: 'another program kept the package manager’s lock for too long; it is named',
   DownloadRefused:
     'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
+  DiskTooFull: 'the host’s disk has no room for what the work needs; free some, then try again',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
   Drifted: 'the host is not as its NodeProfiles want it',
