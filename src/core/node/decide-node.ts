@@ -160,7 +160,9 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
     target: view.work.kubernetes?.version,
     report,
     leaseRenewedAt: view.leaseRenewedAt,
+    controllers: view.controllers,
   })
+  if (verdict?.look === 'controllers' && view.controllers === undefined) return { action: 'watchControllers' }
   if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined) return { action: 'watchLease' }
   if (!verdict) {
     if (rollout.cordon?.prior !== 'Unschedulable' && isOurCordon(node)) return { action: 'uncordon' }
