@@ -11,7 +11,7 @@ export SLIPWAY_SEEDS := $(SEEDS)
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test e2e e2e-full conformance torture drivers-table check typecheck lint generated house fix bench bench-scale build crds reference clean
+.PHONY: help demo test e2e e2e-full conformance torture drivers-table check typecheck lint generated house fix bench bench-scale build image crds reference clean
 
 help: ## this list
 	@echo 'Slipway keeps the machines under Kubernetes up to date. Targets:'
@@ -72,6 +72,9 @@ bench-scale: $(INSTALLED) ## 5,000 nodes and 150,000 pods on a real API server: 
 build: $(INSTALLED) ## a folder to ship: dist/slipway.mjs and its parts, with source maps
 	@$(BIN)/rolldown -c rolldown.config.ts --log-level warn >/dev/null
 	@$(BIN)/node dist/slipway.mjs --version >/dev/null
+
+image: build ## a container image for this architecture: dist/image/slipway.tar, for ctr, podman or docker to import
+	@$(BIN)/node src/main/image/build-image.ts
 
 crds: $(INSTALLED) ## write deploy/crds from the schemas in src/api
 	@$(BIN)/node src/main/generate-crds.ts

@@ -84,11 +84,10 @@ const deploymentNote = z.strictObject({
 
 /** Written once while staging: a tag is never asked for a second time. */
 export const imagePlanSchema = z.strictObject({
-  engine: z.enum(['rpm-ostree', 'bootc']),
+  engine: z.enum(['rpm-ostree', 'bootc', 'ostree']),
   name: z.string().describe('registry/repository'),
   digest: imageDigest.describe('what the tag named, or the order itself: of the manifest, or of the list of them'),
   instance: imageDigest.describe('of the manifest for this host’s architecture: what the booted deployment shows'),
-  remote: z.string().optional().describe('the ostree remote whose GPG key the engine checks the image with'),
   unit: z.string().optional().describe('the unit of the kubelet that was active before'),
   before: deploymentNote.describe('the deployment that was booted'),
 })

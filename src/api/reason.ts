@@ -69,6 +69,8 @@ const outcome = {
   JournalUnwritable: 'the journal on the host cannot be written, so nothing is started; free the disk or repair it',
   ContentMismatch: 'what was fetched does not have the SHA-256 the order names',
   PackageManagerMissing: 'the host has no package manager that we know; on image-based hosts name os.image',
+  PackageMissing:
+    'what is to be upgraded was not installed as a package on this host; upgrade it by the field binary of the update',
   ToolMissing: 'a program the work needs is not on the host; the message says which',
   ImageMissing: 'a container image the work needs cannot be had; the registry’s answer is quoted',
   RuntimeUnknown: 'the host’s container runtime is none that we can upgrade, or was not installed as a package',
@@ -105,7 +107,8 @@ const outcome = {
   ImageUnknown: 'the registry has no such image for this host; check name, tag and digest in os.image',
   ImageUntrusted: 'the image is not signed with the key that os.verify.key names, so it is not installed',
   ImageTooLarge: 'the host has not enough free space for the image; free some, or enlarge its disk',
-  ImageToolMissing: 'the host has neither rpm-ostree nor bootc with skopeo; os.image is for image-based hosts',
+  ImageToolMissing:
+    'the host has none of rpm-ostree, bootc and ostree with its container command, or no skopeo; os.image is for image-based hosts',
   ImageToolFailed: 'the host’s image tool failed; what it said is quoted',
   ImageNotBooted: 'the machine was booted into the new image and came back with another one',
   ImageUnhealthy: 'the new image was booted, but its kubelet does not stay up',

@@ -12,6 +12,9 @@ import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
+import { makeMaintenanceReconcile } from './maintenance/maintenance-controller.ts'
+import { MaintenanceSource } from './maintenance/maintenance-source.ts'
+import { followMaintenance } from './maintenance/maintenance-wakes.ts'
 import { makeNodeReconcile } from './node/node-controller.ts'
 import type { OperatorMetrics } from './operator-metrics.ts'
 import type { OperatorPorts } from './ports.ts'
@@ -35,7 +38,7 @@ export interface LeaderOptions {
 
 /** After a change of leader nothing is judged late before this has passed. */
 const graceMs = 60_000
-const workers = { nodes: 32, updates: 2, grants: 1 }
+const workers = { nodes: 32, updates: 2, grants: 1, maintenance: 8 }
 
 export async function lead(options: LeaderOptions, signal: AbortSignal): Promise<void> {
   const { ports, metrics, namespace } = options
@@ -60,6 +63,15 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     grants: new GrantPass(ports, cluster, book),
     scripts: new ScriptShelf(ports.api, namespace),
   }
+  const source = new MaintenanceSource(cluster, namespace)
+  operations.addSource(source)
+  const maintenance = {
+    name: 'maintenance',
+    queue: followMaintenance(ports, cluster, wakeUps),
+    reconcile: maintenanceReconcile(term, source),
+    workers: workers.maintenance,
+    log: ports.log,
+  }
   const reconciles = {
     nodes: nodeReconcile(term, signal),
     updates: updateReconcile(term),
@@ -72,7 +84,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   }
   metrics?.leading(true)
   try {
-    await Promise.all([watching, run('nodes'), run('updates'), run('grants')])
+    await Promise.all([watching, run('nodes'), run('updates'), run('grants'), runController(maintenance, signal)])
   } finally {
     metrics?.leading(false)
   }
@@ -113,6 +125,23 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     wakeGrants: () => wakeUps.grants(),
     graceUntil: new Date(ports.clock.now().getTime() + graceMs),
     signal,
+  })
+}
+
+function maintenanceReconcile(term: Term, source: MaintenanceSource): Reconcile {
+  const { options, serverVersion, cluster, book, operations, wakeUps } = term
+  return makeMaintenanceReconcile({
+    ports: options.ports,
+    cluster,
+    book,
+    operations,
+    source,
+    events: options.events,
+    namespace: options.namespace,
+    serverVersion,
+    ownNode: options.nodeName,
+    wakeNode: (name) => wakeUps.node(name),
+    wakeGrants: () => wakeUps.grants(),
   })
 }
 

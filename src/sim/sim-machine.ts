@@ -43,6 +43,9 @@ export interface MachineOptions {
   readonly onExit: (process: SimProcess, exit: ProcessExit) => void
 }
 
+/** From the order to boot until everything runs again. */
+const bootMs = 20_000
+
 const controlPlaneLabel = 'node-role.kubernetes.io/control-plane'
 
 /** A machine: its disk, what runs on it, and its power switch. */
@@ -80,6 +83,7 @@ export class SimMachine {
       ...(exitCodeOf === undefined ? {} : { exitCodeOf: (job: Job) => exitCodeOf(job, this.name) }),
       ...(onExecution === undefined ? {} : { onExecution }),
       onKubeletRestart: () => this.restartKubelet(),
+      onReboot: () => this.losePowerFor(bootMs),
       onVersions: options.onVersions,
     })
     this.containers = new ContainerRuntime({

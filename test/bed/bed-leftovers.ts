@@ -1,7 +1,7 @@
 // Everything a bed has on this machine bears its prefix or lies in its folder: so it can be found and removed without its help.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 const cgroupRoot = '/sys/fs/cgroup'
@@ -11,13 +11,15 @@ const endWithinMs = 20_000
 
 /** Ends what runs in its machines and removes all that bears its name; files are for `removeTree`, after this. */
 export function clearNames(prefix: string): void {
-  const endMs = performance.now() + endWithinMs
-  for (let pids = processes(prefix); pids.length > 0 && performance.now() < endMs; pids = processes(prefix)) {
-    for (const pid of pids) kill(pid)
-    pause(20)
-  }
-  for (const name of interfaces(prefix)) spawnSync('ip', ['link', 'del', name])
-  for (const name of networkNamespaces(prefix)) spawnSync('ip', ['netns', 'del', name])
+  untilNone(() => processes(prefix), kill)
+  untilNone(
+    () => interfaces(prefix),
+    (name) => spawnSync('ip', ['link', 'del', name]),
+  )
+  untilNone(
+    () => networkNamespaces(prefix),
+    (name) => spawnSync('ip', ['netns', 'del', name]),
+  )
   for (const folder of machineCgroups(prefix)) removeCgroup(folder)
 }
 
@@ -34,13 +36,21 @@ export function leftovers(prefix: string, folder: string): string[] {
 
 /** Removes a folder with all that is mounted in it. */
 export function removeTree(folder: string): void {
-  const endMs = performance.now() + endWithinMs
-  for (let mounts = mountsUnder(folder); mounts.length > 0 && performance.now() < endMs; mounts = mountsUnder(folder)) {
-    for (const mount of mounts) spawnSync('umount', [mount])
-    if (mountsUnder(folder).length > 0) pause(50)
-  }
+  untilNone(
+    () => mountsUnder(folder),
+    (mount) => spawnSync('umount', [mount]),
+  )
   // Never across a mount: what is mounted there is not ours to delete.
-  if (mountsUnder(folder).length === 0) removeFolder(folder)
+  if (mountsUnder(folder).length === 0) removeFiles(folder)
+}
+
+/** Again and again: the kernel needs a moment, and an interrupt from the keyboard ends our helpers in the middle too. */
+function untilNone<T>(look: () => readonly T[], act: (one: T) => void): void {
+  const endMs = performance.now() + endWithinMs
+  for (let found = look(); found.length > 0 && performance.now() < endMs; found = look()) {
+    found.forEach(act)
+    if (look().length > 0) pause(20)
+  }
 }
 
 /** Removes a cgroup with all below it, as far as nothing runs there. */
@@ -60,12 +70,15 @@ export function removeCgroup(folder: string): void {
   }
 }
 
-function removeFolder(folder: string): void {
-  const remove = () => spawnSync('rm', ['-rf', '--one-file-system', folder])
-  if (remove().status === 0) return
-  // ostree makes its deployments immutable.
-  spawnSync('chattr', ['-R', '-f', '-i', folder])
-  remove()
+/** ostree makes its deployments immutable; tried again, since an interrupt may end what frees them. */
+function removeFiles(folder: string, attempts = 3): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  } catch (error) {
+    if (attempts === 1 || !(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error
+    spawnSync('chattr', ['-R', '-f', '-i', folder])
+    removeFiles(folder, attempts - 1)
+  }
 }
 
 function processes(prefix: string): number[] {

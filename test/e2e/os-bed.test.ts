@@ -177,6 +177,18 @@ describe('a machine whose system is an image', () => {
     expect(await version()).toBe('3.0')
   })
 
+  test('does not boot what was only downloaded, until it is told to', async () => {
+    await makeOsImage(registry, { version: '3.1' })
+    await registry.retag(three.repository, '3.1', 'stable')
+    await machine.run(['bootc', 'upgrade', '--download-only'])
+    await machine.reboot()
+    expect(await version()).toBe('3.0')
+    await machine.run(['bootc', 'upgrade', '--download-only'])
+    await machine.run(['bootc', 'upgrade', '--from-downloaded'])
+    await machine.reboot()
+    expect(await version()).toBe('3.1')
+  })
+
   test('takes a digest for a name', async () => {
     await machine.run(['rpm-ostree', 'rebase', unverified(four.pinned)])
     await machine.reboot()

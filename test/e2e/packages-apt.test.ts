@@ -16,7 +16,7 @@ beforeAll(async () => {
   await bed.publish(v136, [
     tool('kubelet', '1.36.3-1.1', { control: { Depends: 'kubernetes-cni (>= 1.6)' } }),
     tool('kubelet', '1.36.2-1.1'),
-    tool('kubernetes-cni', '1.6.0-1.1'),
+    tool('kubernetes-cni', '1:1.6.0-1.1'),
   ])
 })
 afterAll(async () => {
@@ -60,7 +60,7 @@ describe('apt on a booted machine', () => {
       {
         name: 'kubernetes-cni',
         previous: '1.5.0-1.1',
-        version: '1.6.0-1.1',
+        version: '1:1.6.0-1.1',
         wanted: false,
         held: false,
         automatic: true,
@@ -69,7 +69,7 @@ describe('apt on a booted machine', () => {
     ])
     expect(await machine.readFile('/etc/apt/sources.list.d/kubernetes.list')).toBe(sourcesBefore)
     expect(await machine.run(['ls', '/var/lib/apt/lists'])).toBe(listsBefore)
-    expect(await manager.missing(staged, signal)).toBe('kubernetes-cni is at 1.5.0-1.1, not at 1.6.0-1.1')
+    expect(await manager.missing(staged, signal)).toBe('kubernetes-cni is at 1.5.0-1.1, not at 1:1.6.0-1.1')
 
     // Nothing is fetched any more.
     await machine.unplug()

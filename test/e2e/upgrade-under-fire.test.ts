@@ -6,6 +6,8 @@ import { type KubeadmCluster, raiseCluster } from '../bed/kubeadm-cluster.ts'
 import { ignoredChecks } from '../bed/kubeadm-config.ts'
 import type { Machine } from '../bed/machine.ts'
 import { kubernetesVersion } from '../bed/versions.ts'
+import { profileStory } from './profile-story.ts'
+import { sentinelStory } from './sentinel-story.ts'
 import { SlipwayInCluster } from './slipway-in-cluster.ts'
 
 const upgradeMs = 20 * 60_000
@@ -63,6 +65,9 @@ describe('an upgrade whose agents are killed in every step, and one machine lose
       expect(await node.run(['kubelet', '--version'])).toBe(`Kubernetes ${kubernetesVersion}\n`)
     }
   })
+
+  profileStory(() => ({ bed, slipway }))
+  sentinelStory(() => slipway)
 })
 
 function durationMs(startedAt: string | undefined, finishedAt: string | undefined): number {

@@ -59,6 +59,7 @@ export interface Given {
   readonly staging?: boolean
   readonly drain?: DrainReport
   readonly lease?: string
+  readonly controllers?: NodeView['controllers']
   /** Seconds after the start. */
   readonly now?: number
   readonly grace?: number
@@ -75,6 +76,7 @@ export const viewOf = (given: Given): NodeView => {
     work: operation.work,
     drain: given.drain,
     leaseRenewedAt: given.lease,
+    controllers: given.controllers,
     epoch: 7,
     now: new Date(start + now * 1000),
     graceUntil: new Date(start + grace * 1000),

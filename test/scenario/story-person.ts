@@ -1,6 +1,7 @@
 // A person with kubectl.
 
 import {
+  configMaps,
   type KubeObject,
   nodes,
   type PodDisruptionBudget,
@@ -30,6 +31,23 @@ export class Person {
 
   async labels(node: string, labels: Readonly<Record<string, string>>): Promise<void> {
     await this.#change(nodes, { name: node }, { metadata: { labels } })
+  }
+
+  async annotates<T extends KubeObject>(
+    type: ResourceType<T>,
+    name: string,
+    annotations: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    await this.#change(type, { name }, { metadata: { annotations } })
+  }
+
+  async storesScript(name: string, namespace: string, script: string): Promise<void> {
+    const { apiVersion, kind } = configMaps
+    await this.#api.create(
+      configMaps,
+      { apiVersion, kind, metadata: { name, namespace }, data: { script } },
+      this.#signal,
+    )
   }
 
   async deletesNode(name: string): Promise<void> {

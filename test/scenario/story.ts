@@ -28,6 +28,7 @@ export interface StoryOptions {
   /** Nodes whose agent cannot start until the story says so. */
   readonly withoutAgent?: readonly string[]
   readonly driversOf?: SimulationOptions['driversOf']
+  readonly sideTasks?: SimulationOptions['sideTasks']
   readonly seed?: number
 }
 
@@ -74,7 +75,7 @@ export async function play(options: StoryOptions, tell: (story: Story) => Promis
 }
 
 function build(
-  { nodes, driversOf }: StoryOptions,
+  { nodes, driversOf, sideTasks }: StoryOptions,
   seed: number,
   faults: CrashPoint,
   cluster: () => StoryCluster | undefined,
@@ -92,6 +93,7 @@ function build(
     exitCodeOf: (job, node) => (job.env.SLIPWAY_STEP === 'script' && cluster()?.failing.has(node) ? 1 : 0),
     faults: () => faults,
     ...(driversOf && { driversOf }),
+    ...(sideTasks && { sideTasks }),
   })
 }
 

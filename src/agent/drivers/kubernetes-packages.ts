@@ -25,6 +25,10 @@ export async function stageComponent(
   const { host, order, stagingFolder, notes } = staging
   const manager = await packageManagerOf(host, signal)
   if (!manager) return noPackageManager(name)
+  // A kubelet beside the one that runs would be worse than none.
+  if (name === 'kubelet' && !(await manager.installed([name], signal)).has(name)) {
+    return { code: 'PackageMissing', message: 'the kubelet of this host was not installed as a package' }
+  }
   const version = targetVersion(order)
   const switches = order.work.bundle ? [] : await manager.kubernetesRepositories(version, signal)
   if (!(await notes.read(switchesNote, repositorySwitchesSchema))) await notes.write(switchesNote, { switches })

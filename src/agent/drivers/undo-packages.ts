@@ -18,10 +18,25 @@ export function undoPackageSteps(component: string, note: string): readonly Step
     disruptive: false,
     attempts: 5,
     timeoutMs: 30 * 60_000,
-    holds: async ({ notes }) => (await notes.read(undoNote, stagedPackagesSchema)) !== undefined,
+    holds: async (context, signal) =>
+      (await context.notes.read(undoNote, stagedPackagesSchema)) !== undefined ||
+      (await isAsBefore(context, note, signal)),
     act: (context, signal) => fetchBefore(context, component, note, undoNote, signal),
   }
   return [fetch, packageStep({ name: `install-old-${component}`, note: undoNote, disruptive: false })]
+}
+
+/** The work had not come to the packages yet: there is nothing to take back. */
+async function isAsBefore({ host, notes }: StepContext, note: string, signal: AbortSignal): Promise<boolean> {
+  const staged = (await notes.read(note, stagedPackagesSchema))?.packages ?? []
+  const installed = await (await packageManagerOf(host, signal))?.installed(
+    staged.map(({ name }) => name),
+    signal,
+  )
+  return staged.every(({ name, previous }) => {
+    const here = installed?.get(name)
+    return here?.version === previous && here?.whole !== false
+  })
 }
 
 async function fetchBefore(

@@ -5,6 +5,7 @@ import { objectName } from '../../api/scalars.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
+import { agentUnit } from '../install/agent-unit.ts'
 import { manifests } from '../install/manifests.ts'
 import { textOf } from '../usage.ts'
 
@@ -12,6 +13,8 @@ interface InstallOptions {
   readonly print?: boolean
   readonly namespace: string
   readonly image?: string
+  readonly hostService?: boolean
+  readonly printUnit?: boolean
 }
 
 export function addInstall(parent: Command, run: RunAction): void {
@@ -27,17 +30,28 @@ export function addInstall(parent: Command, run: RunAction): void {
       'slipway-system',
     )
     .option('--image <reference>', 'the container image (default: slipway of this version)')
+    .option(
+      '--host-service',
+      'the agents are systemd services of their hosts, with their kubelets’ credentials; no pods',
+    )
+    .option('--print-unit', 'write the systemd unit of such an agent to standard output')
     .addHelpText(
       'after',
       `
 Examples:
   slipway install --print | kubectl apply -f -
-  slipway install --print --namespace maintenance --image registry.example/slipway:1.0.0 > slipway.yaml`,
+  slipway install --print --namespace maintenance --image registry.example/slipway:1.0.0 > slipway.yaml
+  slipway install --print --host-service | kubectl apply -f -
+  slipway install --print-unit > /etc/systemd/system/slipway-agent.service`,
     )
     .action(run(runInstall))
 }
 
 async function runInstall(context: CommandContext, options: InstallOptions): Promise<number> {
+  if (options.printUnit) {
+    context.out.write(agentUnit())
+    return exitCode.done
+  }
   if (!options.print) {
     throw new SlipwayError('Usage', 'install needs --print: it writes YAML and changes nothing itself', {
       nextStep: 'run: slipway install --print | kubectl apply -f -',
@@ -48,6 +62,7 @@ async function runInstall(context: CommandContext, options: InstallOptions): Pro
   const [namespace, ...others] = manifests({
     namespace: options.namespace,
     image: options.image ?? `slipway:${version}`,
+    hostService: options.hostService ?? false,
   })
   // The namespace and the kinds come before what lives in and speaks of them.
   const documents = [yaml.print(namespace), await context.crds(), ...others.map((object) => yaml.print(object))]

@@ -6,7 +6,19 @@ import { agentName, labelsOf } from './rights.ts'
 
 const name = 'slipway-agent-own-status'
 
-export function admissionPolicy({ namespace }: InstallSettings): readonly Manifest[] {
+/** By the node its token was made for, which the kubelet asks for on behalf of a pod. */
+const podAgent = (namespace: string) => ({
+  isAgent: `request.userInfo.username == 'system:serviceaccount:${namespace}:${agentName}'`,
+  node: "'authentication.kubernetes.io/node-name' in request.userInfo.extra ? request.userInfo.extra['authentication.kubernetes.io/node-name'][0] : ''",
+})
+/** By the name of its kubelet: `system:node:NAME`. */
+const hostAgent = {
+  isAgent: "request.userInfo.username.startsWith('system:node:')",
+  node: "request.userInfo.username.replace('system:node:', '', 1)",
+}
+
+export function admissionPolicy({ namespace, hostService = false }: InstallSettings): readonly Manifest[] {
+  const { isAgent, node } = hostService ? hostAgent : podAgent(namespace)
   const metadata = { name, labels: labelsOf(agentName) }
   return [
     {
@@ -25,18 +37,9 @@ export function admissionPolicy({ namespace }: InstallSettings): readonly Manife
             },
           ],
         },
-        matchConditions: [
-          {
-            name: 'is-an-agent',
-            expression: `request.userInfo.username == 'system:serviceaccount:${namespace}:${agentName}'`,
-          },
-        ],
+        matchConditions: [{ name: 'is-an-agent', expression: isAgent }],
         variables: [
-          {
-            name: 'node',
-            expression:
-              "'authentication.kubernetes.io/node-name' in request.userInfo.extra ? request.userInfo.extra['authentication.kubernetes.io/node-name'][0] : ''",
-          },
+          { name: 'node', expression: node },
           { name: 'before', expression: 'has(oldObject.status) && has(oldObject.status.rollout)' },
           { name: 'after', expression: 'has(object.status) && has(object.status.rollout)' },
         ],

@@ -1,6 +1,8 @@
 export interface InstallSettings {
   readonly namespace: string
   readonly image: string
+  /** The agents are services of their hosts and speak as their kubelets do; else they are pods. */
+  readonly hostService?: boolean
 }
 
 export interface Manifest {

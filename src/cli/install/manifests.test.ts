@@ -16,7 +16,7 @@ describe('install --print', () => {
     expect(kinds).toEqual([
       ...['Namespace', 'kind: CustomResourceDefinition'],
       ...['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
-      ...['Role', 'RoleBinding', 'Role', 'RoleBinding'],
+      ...['Role', 'RoleBinding', 'Role', 'RoleBinding', 'Role', 'RoleBinding'],
       ...['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
       ...['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding', 'Deployment', 'DaemonSet'],
     ])
@@ -42,6 +42,7 @@ describe('install --print', () => {
       ...rights.operatorClusterRights,
       ...rights.operatorNamespaceRights,
       ...rights.nodeLeaseRights,
+      ...rights.controllerLeaseRights,
       ...rights.eventRights,
     ]
     for (const { rule } of rules) {
@@ -55,11 +56,32 @@ describe('install --print', () => {
     const all = manifests(settings)
     const roles = new Set(all.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`))
     const bindings = all.filter(({ kind }) => kind.endsWith('Binding') && kind.includes('Role'))
-    expect(bindings).toHaveLength(6)
+    expect(bindings).toHaveLength(7)
     for (const { metadata, roleRef } of bindings) {
       expect(roleRef).toMatchObject({ name: expect.any(String), kind: expect.stringMatching(/^(Cluster)?Role$/) })
       const { kind, name } = Object(roleRef)
       expect(roles).toContain(`${kind} ${metadata.namespace ?? ''} ${name}`)
     }
+  })
+})
+
+describe('install for agents that are services of their hosts', () => {
+  it('prints no agent pod and no account: kubelets have the rights', () => {
+    const all = manifests({ ...settings, hostService: true })
+    expect(all.some(({ kind }) => kind === 'DaemonSet')).toBe(false)
+    expect(all.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata.name)).toEqual([
+      'slipway-operator',
+    ])
+    const bindings = all.filter(({ kind, metadata }) => kind.endsWith('Binding') && metadata.name === 'slipway-agent')
+    expect(bindings.map(({ subjects }) => subjects)).toEqual(
+      Array(2).fill([{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:nodes' }]),
+    )
+  })
+
+  it('prints the unit of such an agent', async () => {
+    const cli = cliFixture(new FakeKubeApi())
+    expect(await cli.run('install', '--print-unit')).toBe(0)
+    expect(cli.out.text).toContain('\n[Service]\nExecStart=/opt/slipway/node --lite-mode ')
+    expect(cli.out.text).toContain(' agent --node-name=%H --kubeconfig=/etc/kubernetes/kubelet.conf ')
   })
 })

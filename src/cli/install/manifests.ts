@@ -13,7 +13,7 @@ export function manifests(settings: InstallSettings): readonly Manifest[] {
     ...agentRights(settings),
     ...admissionPolicy(settings),
     operatorDeployment(settings),
-    agentDaemonSet(settings),
+    ...(settings.hostService ? [] : [agentDaemonSet(settings)]),
   ]
 }
 

@@ -84,6 +84,16 @@ export const nodeLeaseRights: readonly Right[] = [
   ),
 ]
 
+/** Where the cluster's own controllers elect a leader. */
+export const controllerLeaseRights: readonly Right[] = [
+  right(
+    'coordination.k8s.io',
+    ['leases'],
+    ['list', 'watch'],
+    'after a control-plane node was restarted, waits for the kube-controller-manager to lead again before the next drain',
+  ),
+]
+
 /** Where events about cluster-scoped objects live. */
 export const eventRights: readonly Right[] = [
   right('events.k8s.io', ['events'], ['create', 'patch'], 'tells what happens to nodes and updates as Events'),
@@ -104,26 +114,30 @@ export const agentNamespaceRights: readonly Right[] = [
 ]
 
 export function operatorRights({ namespace }: InstallSettings): readonly Manifest[] {
+  const subject = account(operatorName, namespace)
   return [
     serviceAccount(operatorName, namespace),
     clusterRole(operatorName, operatorClusterRights),
-    clusterRoleBinding(operatorName, namespace),
+    clusterRoleBinding(operatorName, subject),
     role(operatorName, namespace, operatorNamespaceRights),
-    roleBinding(operatorName, namespace, namespace),
+    roleBinding(operatorName, namespace, subject),
     role(operatorName, 'kube-node-lease', nodeLeaseRights),
-    roleBinding(operatorName, 'kube-node-lease', namespace),
+    roleBinding(operatorName, 'kube-node-lease', subject),
+    role(operatorName, 'kube-system', controllerLeaseRights),
+    roleBinding(operatorName, 'kube-system', subject),
     role(operatorName, 'default', eventRights),
-    roleBinding(operatorName, 'default', namespace),
+    roleBinding(operatorName, 'default', subject),
   ]
 }
 
-export function agentRights({ namespace }: InstallSettings): readonly Manifest[] {
+export function agentRights({ namespace, hostService = false }: InstallSettings): readonly Manifest[] {
+  const subject = hostService ? kubelets : account(agentName, namespace)
   return [
-    serviceAccount(agentName, namespace),
+    ...(hostService ? [] : [serviceAccount(agentName, namespace)]),
     clusterRole(agentName, agentClusterRights),
-    clusterRoleBinding(agentName, namespace),
+    clusterRoleBinding(agentName, subject),
     role(agentName, namespace, agentNamespaceRights),
-    roleBinding(agentName, namespace, namespace),
+    roleBinding(agentName, namespace, subject),
   ]
 }
 
@@ -135,6 +149,20 @@ export const labelsOf = (name: Account) => ({
 
 const authorization = 'rbac.authorization.k8s.io'
 
+interface Subject {
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string
+  readonly apiGroup?: string
+}
+
+/** Every kubelet, and so every agent that uses its host's credentials; the admission policy tells them apart. */
+const kubelets: Subject = { kind: 'Group', apiGroup: authorization, name: 'system:nodes' }
+
+function account(name: Account, namespace: string): Subject {
+  return { kind: 'ServiceAccount', name, namespace }
+}
+
 function serviceAccount(name: Account, namespace: string): Manifest {
   return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace, labels: labelsOf(name) } }
 }
@@ -144,13 +172,13 @@ function clusterRole(name: Account, rights: readonly Right[]): Manifest {
   return { apiVersion: `${authorization}/v1`, kind: 'ClusterRole', metadata: { name, labels: labelsOf(name) }, rules }
 }
 
-function clusterRoleBinding(name: Account, namespace: string): Manifest {
+function clusterRoleBinding(name: Account, subject: Subject): Manifest {
   return {
     apiVersion: `${authorization}/v1`,
     kind: 'ClusterRoleBinding',
     metadata: { name, labels: labelsOf(name) },
     roleRef: { apiGroup: authorization, kind: 'ClusterRole', name },
-    subjects: [{ kind: 'ServiceAccount', name, namespace }],
+    subjects: [subject],
   }
 }
 
@@ -163,12 +191,12 @@ function role(name: Account, namespace: string, rights: readonly Right[]): Manif
   }
 }
 
-function roleBinding(name: Account, namespace: string, accountNamespace: string): Manifest {
+function roleBinding(name: Account, namespace: string, subject: Subject): Manifest {
   return {
     apiVersion: `${authorization}/v1`,
     kind: 'RoleBinding',
     metadata: { name, namespace, labels: labelsOf(name) },
     roleRef: { apiGroup: authorization, kind: 'Role', name },
-    subjects: [{ kind: 'ServiceAccount', name, namespace: accountNamespace }],
+    subjects: [subject],
   }
 }

@@ -2,14 +2,14 @@ import type { InstallSettings, Manifest } from './manifest.ts'
 import { agentName, labelsOf, operatorName } from './rights.ts'
 
 const metricsPort = 8080
-const stateDir = '/var/lib/slipway'
+export const stateDir = '/var/lib/slipway'
 /** Where the image has what `make build` makes. */
 const program = '/opt/slipway/slipway.mjs'
 /**
  * Memory before speed: an agent waits nearly all the time, on every node of the cluster. Lite mode compiles nothing to machine
  * code and has no WebAssembly, so nothing the agent loads may need that.
  */
-const agentNodeFlags = ['--lite-mode', '--max-semi-space-size=1', '--single-threaded-gc']
+export const agentNodeFlags = ['--lite-mode', '--max-semi-space-size=1', '--single-threaded-gc']
 /** Bounds the garbage that waits for V8: a rollout on a big cluster comes in bursts of short-lived objects. */
 const operatorNodeFlags = ['--max-semi-space-size=4']
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bootcStatus, deploymentRoot, osImageFacts, rpmOstreeStatus } from './status.ts'
+import { bootcStatus, deploymentRoot, osImageFacts, ostreeEntries, ostreeStatus, rpmOstreeStatus } from './status.ts'
 
 const digest = (digit: string) => `sha256:${digit.repeat(64)}`
 const checksum = (digit: string) => digit.repeat(64)
@@ -131,5 +131,43 @@ describe('bootc status', () => {
     ['a store without ostree', bootc({ booted: { ...bootcEntry('2'), ostree: null, composefs: {} } })],
   ])('refuses %s', (_, text) => {
     expect(() => bootcStatus(text)).toThrow(expect.objectContaining({ code: 'ImageToolFailed' }))
+  })
+})
+
+describe('ostree admin status', () => {
+  // As libostree 2025.2 prints it.
+  const text = [
+    `  bedos ${checksum('3')}.0 (staged)`,
+    '    Version: 4.0',
+    '    origin: <unknown origin type>',
+    `* bedos ${checksum('2')}.1`,
+    '    Version: 3.0',
+    '    origin: <unknown origin type>',
+    `  bedos ${checksum('1')}.0 (rollback)`,
+    '    Version: 2.0',
+    '    origin: <unknown origin type>',
+    '',
+  ].join('\n')
+  const origin = '[origin]\ncontainer-image-reference=ostree-unverified-registry:quay.io/a/b:1\n'
+  const origins = new Map(
+    ['1', '2', '3'].map((digit) => [checksum(digit), { manifestDigest: `'${digest(digit)}'\n`, origin }]),
+  )
+
+  it('tells staged, booted and the others apart', () => {
+    const status = ostreeStatus(ostreeEntries(text), origins)
+    expect(status.staged?.digest).toBe(digest('3'))
+    expect(osImageFacts(status)).toEqual({ image: 'quay.io/a/b:1', digest: digest('2') })
+    expect(status.next.digest).toBe(digest('3'))
+    expect(status.others.map((one) => one.digest)).toEqual([digest('1')])
+    expect(deploymentRoot(status.booted)).toBe(`/ostree/deploy/bedos/deploy/${checksum('2')}.1`)
+  })
+
+  it('has no digest of a commit that came from no image', () => {
+    const status = ostreeStatus(ostreeEntries(text), new Map())
+    expect(status.booted.digest).toBeUndefined()
+  })
+
+  it('refuses a host that is not booted from it', () => {
+    expect(() => ostreeStatus(ostreeEntries('No deployments.\n'), new Map())).toThrow()
   })
 })

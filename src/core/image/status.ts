@@ -1,4 +1,4 @@
-// Both tools look at the same deployments; here they say it in the same words.
+// All tools look at the same deployments; here they say it in the same words.
 
 import type { AgentStatus } from '../../api/node-state.ts'
 import { bootcStatusSchema, imageDigest, rpmOstreeStatusSchema } from '../../api/os-image.ts'
@@ -6,7 +6,7 @@ import { SlipwayError } from '../../api/slipway-error.ts'
 import { jsonOf } from './json-text.ts'
 import { normalImageName } from './reference.ts'
 
-export type ImageEngine = 'rpm-ostree' | 'bootc'
+export type ImageEngine = 'rpm-ostree' | 'bootc' | 'ostree'
 
 export interface Deployment {
   /** Absent where it was not made from a container image. */
@@ -91,6 +91,64 @@ export function bootcStatus(text: string): ImageStatus {
   }
 }
 
+/** One entry of `ostree admin status`, which knows commits, not images. */
+export interface OstreeEntry {
+  readonly isBooted: boolean
+  readonly isStaged: boolean
+  readonly stateroot: string
+  readonly checksum: string
+  readonly serial: number
+}
+
+/** `ostree admin status`: `* os CHECKSUM.SERIAL (staged)`, its details below it further in. */
+export function ostreeEntries(text: string): readonly OstreeEntry[] {
+  return [...text.matchAll(/^([* ]) (\S+) ([0-9a-f]{64})\.([0-9]+)(.*)$/gm)].map(
+    ([, mark, stateroot = '', checksum = '', serial, rest = '']) => ({
+      isBooted: mark === '*',
+      isStaged: rest.includes('(staged)'),
+      stateroot,
+      checksum,
+      serial: Number(serial),
+    }),
+  )
+}
+
+/** What the commit of a deployment and its origin tell of its image. */
+export interface OstreeOrigin {
+  /** As `ostree show --print-metadata-key` prints it: in quotes. */
+  readonly manifestDigest: string
+  /** The text of its origin file. */
+  readonly origin: string
+}
+
+export function ostreeStatus(entries: readonly OstreeEntry[], origins: ReadonlyMap<string, OstreeOrigin>): ImageStatus {
+  const all = entries.map((entry) => {
+    const { manifestDigest = '', origin = '' } = origins.get(entry.checksum) ?? {}
+    const { stateroot, checksum, serial } = entry
+    return {
+      entry,
+      deployment: deployment({
+        image: /^container-image-reference=(.+)$/m.exec(origin)?.[1],
+        digest: manifestDigest.trim().replaceAll("'", ''),
+        version: undefined,
+        stateroot,
+        checksum,
+        serial,
+      }),
+    }
+  })
+  const booted = all.find(({ entry }) => entry.isBooted)
+  if (!booted) throw notBooted('ostree')
+  const staged = all.find(({ entry }) => entry.isStaged)
+  return {
+    engine: 'ostree',
+    booted: booted.deployment,
+    ...(staged && { staged: staged.deployment }),
+    next: (all[0] ?? booted).deployment,
+    others: all.filter((one) => one !== booted && one !== staged).map((one) => one.deployment),
+  }
+}
+
 /** What is booted, for the node's facts; undefined where it did not come from an image. */
 export function osImageFacts({ booted }: ImageStatus): AgentStatus['facts']['osImage'] {
   const { image, digest, version } = booted
@@ -103,7 +161,11 @@ export function isSameDeployment(one: Deployment, other: Deployment): boolean {
 }
 
 /** Where its tree lies, as the host sees it. */
-export function deploymentRoot({ stateroot, checksum, serial }: Deployment): string {
+export function deploymentRoot({
+  stateroot,
+  checksum,
+  serial,
+}: Pick<Deployment, 'stateroot' | 'checksum' | 'serial'>): string {
   return `/ostree/deploy/${stateroot}/deploy/${checksum}.${serial}`
 }
 

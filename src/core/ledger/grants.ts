@@ -22,6 +22,8 @@ export interface Claim {
   readonly requests: Iterable<Request>
   /** Why nothing of this operation may start now, whatever the budgets say. */
   readonly held?: Reason | undefined
+  /** Budgets of this operation alone, besides those of the cluster. */
+  readonly budgets?: readonly Budget[] | undefined
   /** The operation's own limit on its nodes under work, and how many count against it already. */
   readonly limit: {
     readonly maxUnavailable: number
@@ -57,13 +59,14 @@ export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonl
   const taken = new Map<string, string>()
   const holderOf = (node: string) => taken.get(node) ?? view.holderOf(node)
   const verdicts: Verdict[] = []
-  for (const { holder, requests, held, limit } of claims) {
+  for (const { holder, requests, held, limit, budgets: own = [] } of claims) {
+    const budgets = [...view.budgets, ...own]
     let counted = limit.counted
     let waiting: Verdict | undefined
     for (const request of requests) {
       const reason =
         held ??
-        obstacle(request, holder, { ...view, away, controlPlaneAway, holderOf }) ??
+        obstacle(request, holder, { ...view, budgets, away, controlPlaneAway, holderOf }) ??
         (counted >= limit.maxUnavailable ? limitSpent(limit) : undefined)
       if (reason?.code === 'NodeHeldElsewhere') {
         waiting ??= { verdict: 'waiting', holder, request, reason }

@@ -47,6 +47,7 @@ class World {
   pods = 2
   watchesPods = false
   watchesLease = false
+  watchesControllers = false
   now = 1
   grace = 0
   readonly orders = new Set<string>()
@@ -71,6 +72,7 @@ class World {
       ...(order && { order }),
       ...(answer && { report: answer }),
       ...(this.watchesPods && { drain: { total: 2, left: pods, blocked: pods > 1 ? blocked : [] } }),
+      ...(this.watchesControllers && { controllers: { lease: 'none' as const } }),
       ...(this.watchesLease && { lease: beat ?? at(-1000) }),
     }
   }
@@ -133,6 +135,9 @@ class World {
       case 'watchPods':
         this.watchesPods = true
         break
+      case 'watchControllers':
+        this.watchesControllers = true
+        break
       case 'watchLease':
         this.watchesLease = true
         break
@@ -191,6 +196,7 @@ class World {
       case 'operatorCrashes':
         this.watchesPods = false
         this.watchesLease = false
+        this.watchesControllers = false
         this.grace = this.now + 60
         break
       case 'ledgerLost':

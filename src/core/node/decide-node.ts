@@ -82,11 +82,15 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
     case 'Staged':
       return awaitAcceptance(view, operation, rollout)
     case 'Accepted':
-    case 'Running':
+    case 'Running': {
+      // The script on the host says itself that it failed: nobody has to wait for its time to be over.
+      const failure = order.work.maintenance && state.status?.agent?.sentinels?.failure
+      if (failure && rollout.phase === 'Working') return enter(view, rollout, 'RequiresAttention', { reason: failure })
       if (rollout.phase === 'Working' || rollout.phase === 'RequiresAttention') {
         return watchDeadline(view, rollout, orderLate(operation))
       }
       return enter(view, rollout, 'Working', { deadlineMs: parseDuration(operation.nodeTimeout) })
+    }
     case 'Succeeded':
       return verifyNode(view, operation, rollout, report)
     case 'Failed':
@@ -156,7 +160,9 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
     target: view.work.kubernetes?.version,
     report,
     leaseRenewedAt: view.leaseRenewedAt,
+    controllers: view.controllers,
   })
+  if (verdict?.look === 'controllers' && view.controllers === undefined) return { action: 'watchControllers' }
   if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined) return { action: 'watchLease' }
   if (!verdict) {
     if (rollout.cordon?.prior !== 'Unschedulable' && isOurCordon(node)) return { action: 'uncordon' }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { metadata, type NodeTraits, sampleNode } from '../../../test/samples/cluster-objects.ts'
 import type { AgentOrder } from '../../api/node-state.ts'
 import { sickness } from './health.ts'
+import type { Controllers } from './node-view.ts'
 
 const restarted = '2026-01-01T12:00:05.700Z'
 const report = (kubeletRestartedAt?: string): AgentOrder => ({
@@ -17,7 +18,8 @@ interface Case {
   readonly target?: string
   readonly restartedAt?: string
   readonly lease?: string
-  readonly missing?: { message: string; look: 'node' | 'lease' }
+  readonly controllers?: Controllers
+  readonly missing?: { message: string; look: 'node' | 'lease' | 'controllers' }
 }
 
 const noHeartbeat = {
@@ -28,6 +30,22 @@ const noLease = {
   message: `the Lease of w1 was not renewed since its kubelet was restarted at ${restarted}`,
   look: 'lease',
 } as const
+
+const noControllers = {
+  message: `the kube-controller-manager has not led long enough since w1 was restarted at ${restarted}`,
+  look: 'controllers',
+} as const
+/** A control-plane node that is well but for the cluster's controllers. */
+const controlPlane = {
+  restartedAt: restarted,
+  node: { controlPlane: true, heartbeat: '2026-01-01T12:00:06Z' },
+  lease: '2026-01-01T12:00:06.000001Z',
+} as const
+const held = (acquired: string, renewed: string): Controllers => ({
+  lease: 'held',
+  acquiredAt: `2026-01-01T12:${acquired}Z`,
+  renewedAt: `2026-01-01T12:${renewed}Z`,
+})
 
 describe('health after the work', () => {
   it.each<Case>([
@@ -76,6 +94,22 @@ describe('health after the work', () => {
       node: { heartbeat: '2026-01-01T12:00:06Z' },
       lease: '2026-01-01T12:00:06.000001Z',
     },
+    { name: 'a control plane whose controllers were not looked at', ...controlPlane, missing: noControllers },
+    { name: 'a control plane without elected controllers', ...controlPlane, controllers: { lease: 'none' } },
+    {
+      name: 'controllers that have not renewed since',
+      ...controlPlane,
+      controllers: held('00:00', '00:04'),
+      missing: noControllers,
+    },
+    { name: 'controllers elsewhere that went on leading', ...controlPlane, controllers: held('00:00', '00:07') },
+    {
+      name: 'controllers that lead only just',
+      ...controlPlane,
+      controllers: held('00:20', '00:24'),
+      missing: noControllers,
+    },
+    { name: 'controllers that have led for a while', ...controlPlane, controllers: held('00:20', '00:26') },
     {
       name: 'the version comes before the Lease',
       target: 'v1.36.3',
@@ -83,8 +117,13 @@ describe('health after the work', () => {
       node: { heartbeat: '2026-01-01T12:00:06Z' },
       missing: { message: 'the kubelet on w1 reports v1.35.4, not v1.36.3', look: 'node' },
     },
-  ])('$name', ({ node, target, restartedAt, lease, missing }) => {
-    const found = sickness(sampleNode('w1', node), { target, report: report(restartedAt), leaseRenewedAt: lease })
+  ])('$name', ({ node, target, restartedAt, lease, controllers, missing }) => {
+    const found = sickness(sampleNode('w1', node), {
+      target,
+      report: report(restartedAt),
+      leaseRenewedAt: lease,
+      controllers,
+    })
     expect(found).toEqual(
       missing && { reason: { code: 'WaitingForHealth', message: missing.message }, look: missing.look },
     )
@@ -93,7 +132,7 @@ describe('health after the work', () => {
   it('a node without any condition says so', () => {
     const found = sickness(
       { metadata: metadata('w1'), spec: {} },
-      { target: undefined, report: report(), leaseRenewedAt: undefined },
+      { target: undefined, report: report(), leaseRenewedAt: undefined, controllers: undefined },
     )
     expect(found?.reason.message).toBe('w1 is not Ready: no condition')
   })

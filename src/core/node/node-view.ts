@@ -15,6 +15,11 @@ export interface DrainReport {
   readonly blocked: readonly { readonly pod: string; readonly reason: Reason }[]
 }
 
+/** The Lease of the kube-controller-manager, as it was written last. */
+export type Controllers =
+  | { readonly lease: 'none' }
+  | { readonly lease: 'held'; readonly acquiredAt: string; readonly renewedAt: string }
+
 export interface NodeView {
   readonly node: Node
   readonly state: NodeState
@@ -29,6 +34,8 @@ export interface NodeView {
   readonly drain: DrainReport | undefined
   /** When the node's kubelet last renewed its Lease; undefined while not looked at. */
   readonly leaseRenewedAt: string | undefined
+  /** The cluster's controllers; undefined while not looked at. */
+  readonly controllers: Controllers | undefined
   readonly epoch: number
   readonly now: Date
   /** Nothing is judged late before this: after a change of leader everybody gets a fair time to report. */
@@ -48,6 +55,7 @@ export type NodeAction =
     }
   | { readonly action: 'watchPods' }
   | { readonly action: 'watchLease' }
+  | { readonly action: 'watchControllers' }
   | { readonly action: 'setOrder'; readonly order: Order }
   /** Takes our marks off the NodeState: the operation is gone and nothing of it runs. */
   | { readonly action: 'clear' }

@@ -54,7 +54,7 @@ export function makeOrder({ node, state, epoch, work }: NodeView, operation: Ope
     desired: 'Run',
     ...(bootID !== undefined && { bootID }),
     rollback: operation.rollback,
-    timeout: operation.nodeTimeout,
+    timeout: operation.orderTimeout ?? operation.nodeTimeout,
     work,
   }
 }

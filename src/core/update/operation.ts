@@ -21,6 +21,8 @@ export interface Operation {
   readonly disruption: 'Drain' | 'None'
   readonly rollback: NonNullable<DirectUpdateSpec['rollback']>
   readonly nodeTimeout: string
+  /** How long the agent may work, where it may longer than until a person is called for. Absent = nodeTimeout. */
+  readonly orderTimeout?: string
   readonly drain: Drain
 }
 
@@ -55,7 +57,6 @@ export function ownerOfOperation(id: string): string {
 
 export function operationOf(update: DirectUpdate, policy: MaintenancePolicy | undefined, namespace: string): Operation {
   const { spec } = update
-  const drain: DrainSettings = { ...policy?.spec.drain, ...spec.drain }
   return {
     id: operationID(update),
     update: update.metadata.name,
@@ -63,11 +64,15 @@ export function operationOf(update: DirectUpdate, policy: MaintenancePolicy | un
     disruption: 'Drain',
     rollback: spec.rollback ?? 'Image',
     nodeTimeout: spec.nodeTimeout ?? '30m',
-    drain: {
-      timeoutMs: parseDuration(drain.timeout ?? '30m'),
-      ...(drain.podGracePeriod !== undefined && { podGraceSeconds: parseDuration(drain.podGracePeriod) / 1000 }),
-      unmanagedPods: drain.unmanagedPods ?? 'Block',
-      emptyDir: drain.emptyDir ?? 'Delete',
-    },
+    drain: drainOf({ ...policy?.spec.drain, ...spec.drain }),
+  }
+}
+
+export function drainOf({ timeout, podGracePeriod, unmanagedPods, emptyDir }: DrainSettings): Drain {
+  return {
+    timeoutMs: parseDuration(timeout ?? '30m'),
+    ...(podGracePeriod !== undefined && { podGraceSeconds: parseDuration(podGracePeriod) / 1000 }),
+    unmanagedPods: unmanagedPods ?? 'Block',
+    emptyDir: emptyDir ?? 'Delete',
   }
 }

@@ -6,6 +6,7 @@ export function renderPermissions(): string {
     section('Operator, over the whole cluster', rights.operatorClusterRights),
     section('Operator, in its own namespace', rights.operatorNamespaceRights),
     section('Operator, in kube-node-lease', rights.nodeLeaseRights),
+    section('Operator, in kube-system', rights.controllerLeaseRights),
     section('Operator, in default (Events of cluster-scoped objects live there)', rights.eventRights),
     section('Agent, over the whole cluster', rights.agentClusterRights),
     section('Agent, in the operator’s namespace', rights.agentNamespaceRights),

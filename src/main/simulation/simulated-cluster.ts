@@ -4,8 +4,11 @@ import { runAgent } from '../../agent/agent.ts'
 import type { Driver } from '../../agent/drivers/driver.ts'
 import { rehearsalDrivers } from '../../agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../agent/drivers/script.ts'
+import type { SideTask } from '../../agent/side-task.ts'
 import { runOperator } from '../../operator/operator.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
+import type { Random } from '../../ports/random.ts'
 import type { Slack } from '../../sim/rules/rule.ts'
 import { RuleChecker } from '../../sim/rules/rule-checker.ts'
 import { SimCluster, type SimClusterOptions } from '../../sim/sim-cluster.ts'
@@ -21,11 +24,18 @@ export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 
   readonly version: string
   readonly slack: Slack
   /** What the agent of a node can do, asked whenever it starts; by default scripts and pretended Kubernetes upgrades. */
-  readonly driversOf?: (node: string) => readonly Driver[]
+  readonly driversOf?: (node: string, tools: AgentTools) => readonly Driver[]
+  /** What agents do besides their orders. */
+  readonly sideTasks?: readonly SideTask[]
+}
+
+export interface AgentTools {
+  readonly clock: Clock
+  readonly random: Random
 }
 
 export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
-  const { log, version, slack, driversOf = allDrivers, ...rest } = options
+  const { log, version, slack, driversOf = allDrivers, sideTasks = [], ...rest } = options
   const cluster: SimCluster = new SimCluster({
     ...rest,
     programs: {
@@ -56,7 +66,8 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
           nodeName,
           stateDir: '/var/lib/slipway',
           version,
-          drivers: driversOf(nodeName),
+          drivers: driversOf(nodeName, { clock, random }),
+          sideTasks,
         },
         signal,
       ),

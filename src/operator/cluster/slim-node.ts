@@ -1,10 +1,13 @@
 import type { Node } from '../../api/kube.ts'
+import { inProgressAnnotation } from '../../core/maintenance/node-marks.ts'
 import { cordonAnnotation } from '../../core/node/node-facts.ts'
+
+const kept = new Set([cordonAnnotation, inProgressAnnotation])
 
 /** Only what is read: with thousands of nodes the rest (images, addresses, managed fields) would be most of the memory. */
 export function slimNode({ metadata, spec, status }: Node): Node {
   const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels, annotations } = metadata
-  const ours = annotations?.[cordonAnnotation]
+  const ours = Object.entries(annotations ?? {}).filter(([name]) => kept.has(name))
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   const info = status?.nodeInfo
   return {
@@ -15,7 +18,7 @@ export function slimNode({ metadata, spec, status }: Node): Node {
       creationTimestamp,
       ...(deletionTimestamp !== undefined && { deletionTimestamp }),
       ...(labels && { labels }),
-      ...(ours !== undefined && { annotations: { [cordonAnnotation]: ours } }),
+      ...(ours.length > 0 && { annotations: Object.fromEntries(ours) }),
     },
     spec: {
       ...(spec?.unschedulable && { unschedulable: true }),

@@ -107,7 +107,7 @@ export async function removeState(api: KubeApi, state: NodeState, signal: AbortS
   }
 }
 
-async function patchState(
+export async function patchState(
   api: KubeApi,
   cluster: Cluster,
   state: NodeState,

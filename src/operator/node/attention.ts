@@ -2,7 +2,7 @@
 
 import { type Lease, leases } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
-import type { DrainReport, NodeAction } from '../../core/node/node-view.ts'
+import type { Controllers, DrainReport, NodeAction } from '../../core/node/node-view.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'
@@ -27,6 +27,7 @@ interface LeaseWatch {
 }
 
 const leaseNamespace = 'kube-node-lease'
+const controllersLease = { namespace: 'kube-system', name: 'kube-controller-manager' }
 /** A Lease that is not there was never renewed. */
 const never = new Date(0).toISOString()
 
@@ -39,6 +40,7 @@ export class Attention {
   readonly #options: AttentionOptions
   #drain: NodeDrain | undefined
   #lease: LeaseWatch | undefined
+  #controllers: LeaseWatch | undefined
   /** A rollout that is written only if it lasts, and since when it was wanted. */
   #unhurried: { readonly what: string; readonly sinceMs: number } | undefined
 
@@ -70,8 +72,22 @@ export class Attention {
 
   /** Resolves when the Lease is known. */
   async watchLease(signal: AbortSignal): Promise<void> {
-    this.#lease ??= this.#openLeaseWatch()
+    this.#lease ??= this.#openLeaseWatch({ namespace: leaseNamespace, name: this.#node })
     await this.#lease.reflector.synced(signal)
+  }
+
+  async watchControllers(signal: AbortSignal): Promise<void> {
+    this.#controllers ??= this.#openLeaseWatch(controllersLease)
+    await this.#controllers.reflector.synced(signal)
+  }
+
+  /** Undefined while nobody watches them; a cluster whose controllers elect nobody has no such Lease. */
+  get controllers(): Controllers | undefined {
+    if (!this.#controllers) return undefined
+    const { namespace, name } = controllersLease
+    const { acquireTime, renewTime } = this.#controllers.store.get(`${namespace}/${name}`)?.spec ?? {}
+    if (!acquireTime || !renewTime) return { lease: 'none' }
+    return { lease: 'held', acquiredAt: acquireTime, renewedAt: renewTime }
   }
 
   /** Undefined while nobody watches it. */
@@ -100,14 +116,15 @@ export class Attention {
 
   end(): void {
     this.stopDrain()
-    this.#lease?.life.abort('the Lease is of no interest any more')
+    for (const watch of [this.#lease, this.#controllers]) watch?.life.abort('the Lease is of no interest any more')
     this.#lease = undefined
+    this.#controllers = undefined
   }
 
-  #openLeaseWatch(): LeaseWatch {
+  #openLeaseWatch({ namespace, name }: { readonly namespace: string; readonly name: string }): LeaseWatch {
     const { ports, wake, signal } = this.#options
     const store = new Store<Lease>()
-    const selection = { namespace: leaseNamespace, fieldSelector: `metadata.name=${this.#node}` }
+    const selection = { namespace, fieldSelector: `metadata.name=${name}` }
     const reflector = new Reflector<Lease>({ ...ports, type: leases, store, selection })
     store.subscribe(() => wake(this.#node))
     const life = new LinkedAbort(signal)

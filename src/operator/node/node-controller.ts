@@ -75,14 +75,14 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const operation = grant && options.operation(grant.holder)
     const drain = operation && (await held.stepDrain(operation, state, signal))
     const now = ports.clock.now()
-    const { leaseRenewedAt } = held
+    const { leaseRenewedAt, controllers } = held
     const { graceUntil } = options
     const staging = grant ? undefined : options.staging(name, state)
     const wanted = operation ?? staging
     const work = wanted ? options.workFor(wanted, name) : {}
     const { epoch } = book
     const view: NodeView = {
-      ...{ node, state, grant, operation, staging, work, drain, leaseRenewedAt, epoch, now, graceUntil },
+      ...{ node, state, grant, operation, staging, work, drain, leaseRenewedAt, controllers, epoch, now, graceUntil },
     }
     const decision = decideNode(view)
     if (decision.action === 'wait') {
@@ -127,6 +127,9 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         return false
       case 'watchLease':
         await held.watchLease(signal)
+        return false
+      case 'watchControllers':
+        await held.watchControllers(signal)
         return false
       case 'setOrder':
         if (decision.order.desired !== 'Withdraw') await options.prepare(decision.order, signal)

@@ -7,7 +7,7 @@ import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
-import type { Claim } from '../../core/ledger/grants.ts'
+import type { Budget, Claim } from '../../core/ledger/grants.ts'
 import { roleOf } from '../../core/node/node-facts.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
 import { oldestApiServer } from '../../core/plan/plan-update.ts'
@@ -32,6 +32,12 @@ export interface Terms {
   readonly generation: number | undefined
   /** Whether there is anything to do on a node that is selected; absent = by the version it runs. */
   readonly isDone?: (node: Node, state: NodeState | undefined) => boolean
+  /** Its one node, where it is for one only. */
+  readonly only?: string
+  /** Limits of its own on nodes that are away, whatever for. */
+  readonly budgets?: readonly Budget[]
+  /** Why nothing of it may start now. */
+  readonly held?: () => Reason | undefined
   /** What is asked of one node, where it differs from node to node. */
   readonly workFor?: (node: string) => Work
 }
@@ -70,7 +76,9 @@ export class RunningOperation {
       staging: (state) => this.#stagingOf(state),
       isOwnNode: (name) => name === options.ownNode,
     })
-    for (const node of this.#cluster.nodes.values()) this.refresh(node.metadata.name)
+    const { only } = this.#terms
+    if (only !== undefined) this.refresh(only)
+    else for (const node of this.#cluster.nodes.values()) this.refresh(node.metadata.name)
   }
 
   get id(): string {
@@ -99,6 +107,7 @@ export class RunningOperation {
   }
 
   refresh(name: string): boolean {
+    if (this.#terms.only !== undefined && this.#terms.only !== name) return false
     return this.table.refresh(name, this.#cluster.nodes.get(name), this.#cluster.states.get(name))
   }
 
@@ -132,7 +141,8 @@ export class RunningOperation {
     return {
       holder: this.id,
       requests: this.#stages ? this.table.staged() : this.table.candidates(),
-      held: this.#held(),
+      held: this.#held() ?? this.#terms.held?.(),
+      budgets: this.#terms.budgets,
       limit: { maxUnavailable, counted: this.table.counted, notReady: this.table.countedNotReady },
     }
   }

@@ -74,20 +74,21 @@ export class ScriptShelf {
         },
       )
     }
-    await publishScript(this.#api, this.#namespace, update, content, signal)
+    const { apiVersion, kind } = directUpdates
+    const owner = { apiVersion, kind, name: update.metadata.name, uid: update.metadata.uid }
+    await publishScript(this.#api, this.#namespace, owner, content, signal)
   }
 }
 
-async function publishScript(
+/** Where agents find it; gone with the last of its owners. */
+export async function publishScript(
   api: KubeApi,
   namespace: string,
-  update: DirectUpdate,
+  owner: OwnerReference,
   script: ScriptContent,
   signal: AbortSignal,
 ): Promise<void> {
   const name = contentName(script.sha256)
-  const { apiVersion, kind } = directUpdates
-  const owner: OwnerReference = { apiVersion, kind, name: update.metadata.name, uid: update.metadata.uid }
   try {
     await api.create(
       configMaps,

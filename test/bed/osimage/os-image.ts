@@ -17,7 +17,7 @@ export interface OsImageOptions {
   /** Bytes that no compression makes less, to give a pull some time. */
   readonly extraMegabytes?: number
   /**
-   * Further files by their path; those below usr/bin are executable. `usr/bin/.wh.bootc` takes bootc away, to have a
+   * Further files by their path; those below usr/bin and usr/libexec are executable. `usr/bin/.wh.bootc` takes bootc away, to have a
    * system with rpm-ostree alone.
    */
   readonly files?: Readonly<Record<`usr/${string}`, string>>
@@ -52,7 +52,7 @@ async function layerOf(options: OsImageOptions): Promise<Buffer> {
   try {
     for (const [path, content] of Object.entries(await filesOf(options))) {
       await mkdir(dirname(join(folder, path)), { recursive: true })
-      await writeFile(join(folder, path), content, { mode: path.startsWith('usr/bin/') ? 0o755 : 0o644 })
+      await writeFile(join(folder, path), content, { mode: /^usr\/(bin|libexec)\//.test(path) ? 0o755 : 0o644 })
     }
     const archive = join(folder, 'layer.tar')
     const always = ['--sort=name', '--mtime=@0', '--numeric-owner', '--owner=0', '--group=0', '--mode=u+rwX,go+rX,go-w']

@@ -14,7 +14,7 @@ import { folderNotes } from '../../journal/notes.ts'
 import type { ActStep, Staging } from '../driver.ts'
 import { binaryDriver } from './binary-driver.ts'
 
-// What `k3s --version` prints, as its documentation has it.
+// What `k3s --version` prints, by k3s-io/k3s#2621.
 const program = (version: string) => `#!/bin/sh\necho 'k3s version ${version} (0bd989d9)'\necho 'go version go1.25.5'\n`
 const [oldProgram, newProgram] = [program('v1.35.4+k3s1'), program('v1.36.3+k3s1')]
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')

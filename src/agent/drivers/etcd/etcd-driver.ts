@@ -45,7 +45,7 @@ async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | un
   const installed = await manager.installed(packages, signal)
   if (installed.size === 0) {
     const message = `etcd runs as ${etcdUnit} but was not installed as a package; upgrade it by the update’s field binary`
-    return { code: 'PackageManagerMissing', message }
+    return { code: 'PackageMissing', message }
   }
   const member = await findMember(host, signal).catch((error: unknown) => {
     if (signal.aborted || !(error instanceof SlipwayError)) throw error

@@ -1,11 +1,10 @@
-// Where os.verify.key is set the image must be signed with it; unsigned is refused. A cosign key pair is checked here, before
-// anything is fetched; a GPG key is given to the engine, which checks the commit inside the image.
+// Where os.verify.key is set the image must be signed with it, as cosign signs with a key pair; unsigned is refused. Checked
+// here, before anything is fetched.
 
 import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import { readManifest } from '../../../core/image/manifest.ts'
 import { claimNames, claimsOf, type SignedClaim, signatureTag } from '../../../core/image/signed-claim.ts'
-import type { ImageEngine } from '../../../core/image/status.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ImageSignatures } from '../../../ports/image-signatures.ts'
 import { sha256 } from '../../journal/sealed-file.ts'
@@ -14,21 +13,28 @@ import { lastLines } from './image-state.ts'
 import { fetchManifest, type ResolvedImage } from './resolve-image.ts'
 
 const gpgHead = '-----BEGIN PGP PUBLIC KEY BLOCK-----'
+/**
+ * ostree's GPG signature is of the commit at the base of an image. The tools do not look at it again where that base is on the
+ * host already, and never at the layers above it: an unsigned image passed.
+ */
+const gpgRefusal =
+  'a GPG key vouches for the commit at the base of an image, not for the image; sign it with cosign and give that public key'
 const claimBytes = 64 * 1024
 
-export function isGpgKey(key: string): boolean {
+function isGpgKey(key: string): boolean {
   return key.trimStart().startsWith(gpgHead)
 }
 
 /** The reason it is not trusted; undefined when a signature of this key speaks of this image. */
-export async function checkCosign(
+export async function checkSignature(
   context: Pick<StepContext, 'host' | 'stagingFolder'>,
   image: ResolvedImage,
   key: string,
   signatures: ImageSignatures,
   signal: AbortSignal,
 ): Promise<Reason | undefined> {
-  if (!signatures.isPublicKey(key)) return untrusted('os.verify.key is neither a PEM public key nor a GPG key')
+  if (isGpgKey(key)) return untrusted(gpgRefusal)
+  if (!signatures.isPublicKey(key)) return untrusted('os.verify.key is no PEM public key')
   // A list of images is signed as a whole; some signers sign each of them as well, or only that.
   const digests = [...new Set([image.digest, image.instance])]
   let seen = 0
@@ -77,30 +83,6 @@ async function fetchClaims(host: Host, reference: string, folder: string, signal
   }
 }
 
-/** A remote of ostree that holds the key; it stays, since the deployment's origin names it. */
-export async function prepareGpg(
-  host: Host,
-  engine: ImageEngine,
-  key: string,
-  signal: AbortSignal,
-): Promise<{ readonly remote: string } | Reason> {
-  if (engine !== 'rpm-ostree')
-    return untrusted('bootc checks no GPG signatures; give os.verify.key a cosign public key')
-  const remote = `slipway-${sha256(key).slice(0, 12)}`
-  const parts = [
-    {
-      // Nothing is ever fetched from its address.
-      argv: ['ostree', 'remote', 'add', '--if-not-exists', '--set=gpg-verify=true', remote, 'https://invalid.invalid/'],
-    },
-    { argv: ['ostree', 'remote', 'gpg-import', '--stdin', remote], input: key },
-  ]
-  for (const part of parts) {
-    const { exitCode, stderr } = await host.run(part, signal)
-    if (exitCode !== 0) return untrusted(`ostree does not take os.verify.key: ${lastLines(stderr)}`)
-  }
-  return { remote }
-}
-
-export function untrusted(message: string): Reason {
+function untrusted(message: string): Reason {
   return { code: 'ImageUntrusted', message }
 }

@@ -7,7 +7,7 @@ export const guardFolder = '/var/lib/slipway/boot-guard'
  * `watch ENGINE OLD SECONDS UNIT`: in any deployment but OLD (checksum.serial), goes back unless the file `armed` is gone in time.
  * A kubelet that has failed for half a minute is not waited for. `return ENGINE`: goes back now.
  *
- * Both tools turn the boot order around, so doing it twice would undo it: the folder in /run, new with each boot, lets one do it
+ * The tools turn the boot order around, so doing it twice would undo it: the folder in /run, new with each boot, lets one do it
  * once. Cut off between its making and the roll-back, the reboot leads into the new image again, where it is tried anew.
  */
 export const guardScript = `
@@ -18,6 +18,7 @@ roll_back() {
   case $engine in
     rpm-ostree) rpm-ostree cleanup --pending && rpm-ostree rollback ;;
     bootc) bootc rollback ;;
+    ostree) ostree admin set-default 1 ;;
     *) echo "unknown image tool $engine"; return 1 ;;
   esac
 }

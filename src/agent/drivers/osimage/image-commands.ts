@@ -10,17 +10,20 @@ export const ostreeRepository = '/ostree/repo'
 export const statusCommands: Readonly<Record<ImageEngine, Argv>> = {
   'rpm-ostree': ['rpm-ostree', 'status', '--json'],
   bootc: ['bootc', 'status', '--json'],
+  ostree: ['ostree', 'admin', 'status'],
+}
+
+export function manifestDigestCommand(checksum: string): Argv {
+  return ['ostree', 'show', '--print-metadata-key=ostree.manifest-digest', checksum]
 }
 
 export function pinnedName({ name, digest }: Pick<ImagePlan, 'name' | 'digest'>): string {
   return `${name}@${digest}`
 }
 
-/** Trust is ours to check, by the digest, unless the engine checks the GPG signature inside the image. */
+/** Trust is ours to check, by the digest; the tools are not asked to. */
 function engineReference(plan: ImagePlan): string {
-  return plan.remote === undefined
-    ? `ostree-unverified-registry:${pinnedName(plan)}`
-    : `ostree-remote-registry:${plan.remote}:${pinnedName(plan)}`
+  return `ostree-unverified-registry:${pinnedName(plan)}`
 }
 
 /** Fetches the image into the host's repository; what boots next stays as it is. */
@@ -29,13 +32,14 @@ export function downloadCommand(plan: ImagePlan): Argv {
     case 'rpm-ostree':
       return ['rpm-ostree', 'rebase', '--bypass-driver', '--download-only', engineReference(plan)]
     case 'bootc':
+    case 'ostree':
       // `bootc switch` cannot fetch alone; its engine can, where its command is linked in.
       return ['ostree', 'container', 'image', 'pull', ostreeRepository, engineReference(plan)]
   }
 }
 
-/** Ends well where `downloadCommand` can work. */
-export const bootcDownloadProbe: Argv = ['ostree', 'container', 'image', 'pull', '--help']
+/** Ends well where `ostree container` is linked in. */
+export const containerProbe: Argv = ['ostree', 'container', 'image', 'pull', '--help']
 
 /** Makes it the staged deployment: what the next orderly reboot starts. */
 export function stageCommand(plan: ImagePlan): Argv {
@@ -44,6 +48,10 @@ export function stageCommand(plan: ImagePlan): Argv {
       return ['rpm-ostree', 'rebase', '--bypass-driver', engineReference(plan)]
     case 'bootc':
       return ['bootc', 'switch', '--quiet', '--transport', 'registry', pinnedName(plan)]
+    case 'ostree': {
+      const where = ['--stateroot', plan.before.stateroot]
+      return ['ostree', 'container', 'image', 'deploy', ...where, '--imgref', engineReference(plan)]
+    }
   }
 }
 
@@ -51,4 +59,5 @@ export function stageCommand(plan: ImagePlan): Argv {
 export const unstageCommands: Readonly<Record<ImageEngine, Argv>> = {
   'rpm-ostree': ['rpm-ostree', 'cleanup', '--pending'],
   bootc: ['ostree', 'admin', 'undeploy', '0'],
+  ostree: ['ostree', 'admin', 'undeploy', '0'],
 }

@@ -2,26 +2,50 @@
 
 import { type ImagePlan, imagePlanSchema } from '../../../api/os-image.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
-import { bootcStatus, type Deployment, type ImageStatus, rpmOstreeStatus } from '../../../core/image/status.ts'
+import {
+  bootcStatus,
+  type Deployment,
+  deploymentRoot,
+  type ImageStatus,
+  type OstreeOrigin,
+  ostreeEntries,
+  ostreeStatus,
+  rpmOstreeStatus,
+} from '../../../core/image/status.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { StepContext } from '../driver.ts'
-import { statusCommands } from './image-commands.ts'
+import { containerProbe, manifestDigestCommand, statusCommands } from './image-commands.ts'
 
 const statusTimeoutMs = 2 * 60_000
 const statusBytes = 8 * 1024 * 1024
 const planNote = 'os-image'
 
-/** Undefined where the host has neither tool. rpm-ostree goes first: it knows layered packages, and can fetch ahead. */
+export const noTool = 'this host has none of rpm-ostree, bootc and ostree with its container command'
+
+/** Undefined where the host has none of the tools. rpm-ostree goes first: it knows layered packages, and can fetch ahead. */
 export async function findImageStatus(host: Host, signal: AbortSignal): Promise<ImageStatus | undefined> {
   const rpmOstree = await ask(host, 'rpm-ostree', signal)
   if (rpmOstree !== undefined) return rpmOstreeStatus(rpmOstree)
   const bootc = await ask(host, 'bootc', signal)
-  return bootc === undefined ? undefined : bootcStatus(bootc)
+  if (bootc !== undefined) return bootcStatus(bootc)
+  const isContainerised = (await host.run({ argv: containerProbe }, signal)).exitCode === 0
+  return isContainerised ? await plainStatus(host, signal) : undefined
+}
+
+async function plainStatus(host: Host, signal: AbortSignal): Promise<ImageStatus> {
+  const entries = ostreeEntries((await ask(host, 'ostree', signal)) ?? '')
+  const origins = new Map<string, OstreeOrigin>()
+  for (const { stateroot, checksum, serial } of entries) {
+    const { stdout } = await host.run({ argv: manifestDigestCommand(checksum) }, signal)
+    const origin = await host.files.read(`${deploymentRoot({ stateroot, checksum, serial })}.origin`)
+    origins.set(checksum, { manifestDigest: stdout, origin: origin ?? '' })
+  }
+  return ostreeStatus(entries, origins)
 }
 
 export async function imageStatus(host: Host, signal: AbortSignal): Promise<ImageStatus> {
   const status = await findImageStatus(host, signal)
-  if (!status) throw new SlipwayError('ImageToolMissing', 'this host has neither rpm-ostree nor bootc')
+  if (!status) throw new SlipwayError('ImageToolMissing', noTool)
   return status
 }
 

@@ -8,6 +8,7 @@ import type { OsWork } from '../../../api/work.ts'
 import { osImageDriver } from './osimage-driver.ts'
 
 const [old, next] = [pretendImage('3.0'), pretendImage('4.0')]
+const gpgKey = '-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n-----END PGP PUBLIC KEY BLOCK-----\n'
 const guardFiles = '/pretend/files/'
 const guardPath = (name: string) => `${guardFiles}${encodeURIComponent(`/var/lib/slipway/boot-guard/${name}`)}`
 
@@ -139,6 +140,7 @@ describe('what cannot be installed is never drained for', () => {
     ['an unknown tag', { image: `${repository}:nosuch` }, 'ImageUnknown'],
     ['no image at all', { image: 'not an image' }, 'ImageUnknown'],
     ['an unsigned image', { image: `${repository}:stable`, verify: { key: pem() } }, 'ImageUntrusted'],
+    ['a GPG key', { image: `${repository}:stable`, verify: { key: gpgKey } }, 'ImageUntrusted'],
     ['a key that is none', { image: `${repository}:stable`, verify: { key: 'no key' } }, 'ImageUntrusted'],
   ]
 
@@ -151,7 +153,7 @@ describe('what cannot be installed is never drained for', () => {
   })
 
   it.each([
-    ['no tool', ['rpm-ostree', 'bootc']],
+    ['no tool', ['rpm-ostree', 'bootc', 'ostree']],
     ['no skopeo', ['skopeo']],
   ])('%s on the host', async (_, missing) => {
     const host = machine()

@@ -10,9 +10,9 @@ import type { ImageStatus } from '../../../core/image/status.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ImageSignatures } from '../../../ports/image-signatures.ts'
 import type { StepContext } from '../driver.ts'
-import { checkCosign, isGpgKey, prepareGpg, untrusted } from './check-signature.ts'
-import { bootcDownloadProbe, downloadCommand, ostreeRepository, pinnedName } from './image-commands.ts'
-import { findImageStatus, findPlan, hadItBefore, lastLines, notePlan } from './image-state.ts'
+import { checkSignature } from './check-signature.ts'
+import { containerProbe, downloadCommand, ostreeRepository, pinnedName } from './image-commands.ts'
+import { findImageStatus, findPlan, hadItBefore, lastLines, noTool, notePlan } from './image-state.ts'
 import { kubeletUnit } from './kubelet-unit.ts'
 import { type ResolvedImage, resolveImage } from './resolve-image.ts'
 
@@ -43,18 +43,11 @@ async function makePlan(
   const { image: text = '', verify } = order.work.os ?? {}
   if (order.work.bundle) return { code: 'ImageUnknown', message: 'a bundle holds no OS images; leave os.image out' }
   const status = await findImageStatus(host, signal)
-  if (!status) return { code: 'ImageToolMissing', message: 'this host has neither rpm-ostree nor bootc' }
+  if (!status) return { code: 'ImageToolMissing', message: noTool }
   const image = await resolveImage(host, text, signal)
   if ('code' in image) return image
-  let remote: string | undefined
-  if (verify && isGpgKey(verify.key)) {
-    const prepared = await prepareGpg(host, status.engine, verify.key, signal)
-    if ('code' in prepared) return prepared
-    remote = prepared.remote
-  } else if (verify) {
-    const reason = await checkCosign(context, image, verify.key, signatures, signal)
-    if (reason) return reason
-  }
+  const distrust = verify && (await checkSignature(context, image, verify.key, signatures, signal))
+  if (distrust) return distrust
   const { name, digest, instance } = image
   const unit = await kubeletUnit(host, signal)
   const plan: ImagePlan = {
@@ -62,7 +55,6 @@ async function makePlan(
     name,
     digest,
     instance,
-    ...(remote !== undefined && { remote }),
     ...(unit !== undefined && { unit }),
     before: status.booted,
   }
@@ -83,7 +75,7 @@ async function checkSpace(host: Host, status: ImageStatus, image: ResolvedImage)
 
 async function download(context: StepContext, plan: ImagePlan, signal: AbortSignal): Promise<Reason | undefined> {
   const { host, order } = context
-  if (plan.engine === 'bootc' && (await host.run({ argv: bootcDownloadProbe }, signal)).exitCode !== 0) {
+  if (plan.engine === 'bootc' && (await host.run({ argv: containerProbe }, signal)).exitCode !== 0) {
     await context.warn(`bootc cannot fetch ahead on this host: ${pinnedName(plan)} is fetched after the drain`)
     return undefined
   }
@@ -92,7 +84,6 @@ async function download(context: StepContext, plan: ImagePlan, signal: AbortSign
   if (exitCode === 0) return undefined
   const said = `${pinnedName(plan)} could not be fetched: ${lastLines(`${stdout}\n${stderr}`)}`
   if (/no space left|min-free-space|disk quota/i.test(stderr)) return { code: 'ImageTooLarge', message: said }
-  if (plan.remote !== undefined && /signature|gpg/i.test(stderr)) return untrusted(said)
   throw new SlipwayError('StagingFailed', said)
 }
 

@@ -51,7 +51,7 @@ async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | un
   if (!runtime.packages.some((name) => installed.has(name))) {
     const names = runtime.packages.join(', ')
     return {
-      code: 'RuntimeUnknown',
+      code: 'PackageMissing',
       message: `${runtime.name} was not installed as a package: none of ${names} is there`,
     }
   }

@@ -2,11 +2,15 @@ import { type ContainerRuntime, containerRuntimes, runtimeAt } from '../../../co
 import type { Host } from '../../../ports/host.ts'
 import { runtimeEndpoint } from './image-store.ts'
 
-/** The host's container runtime; undefined for one we do not know. Where the kubelet names none, the one that runs. */
+/**
+ * The host's container runtime; undefined for one we do not know. Where the kubelet names none, the one that runs: containerd
+ * last, because docker has it run beside itself.
+ */
 export async function findRuntime(host: Host, signal: AbortSignal): Promise<ContainerRuntime | undefined> {
   const endpoint = await runtimeEndpoint(host)
   if (endpoint !== undefined) return runtimeAt(endpoint)
-  for (const runtime of containerRuntimes) if ((await stateOf(host, runtime.unit, signal)) === 'active') return runtime
+  for (const runtime of containerRuntimes.toReversed())
+    if ((await stateOf(host, runtime.unit, signal)) === 'active') return runtime
   return undefined
 }
 

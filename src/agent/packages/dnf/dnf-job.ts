@@ -1,0 +1,107 @@
+// The one job that carries a dnf transaction out, and the plan it follows.
+
+import type { StagedPackages } from '../../../api/staged-packages.ts'
+import type { Host } from '../../../ports/host.ts'
+import { dnfFolder } from './dnf-folder.ts'
+
+/**
+ * $1 dnf or yum, $2 the staging folder, $3 seconds to wait for the lock.
+ *
+ * - The file `began` is there from the start to a good end. A second start that finds it was cut off, or a scriptlet failed:
+ *   then rpm installs every file again, which runs the scriptlets and removes what is there twice.
+ * - dnf ends with 200 when another has its lock.
+ * - dnf ends well when a scriptlet fails: what it says counts.
+ */
+const dnfJobScript = `
+dnf=$1 folder=$2 patience=$3 waited=0
+cd "$folder/plan" || exit 1
+[ ! -s files.sha256 ] || sha256sum --quiet --check files.sha256 || exit 1
+
+offline() {
+  while :; do
+    "$dnf" -y --disablerepo='*' --disableexcludes=all --disableplugin=versionlock --setopt=exit_on_lock=1 \\
+      --setopt=localpkg_gpgcheck=0 --setopt=color=never "$@" >said 2>&1 </dev/null
+    code=$?
+    cat said
+    [ "$code" = 200 ] || break
+    pid=$(cat /var/lib/dnf/*.pid /var/cache/dnf/*.pid 2>/dev/null | head -n 1)
+    echo "waiting: the package manager is in use by process $pid ($(cat "/proc/\${pid:-none}/comm" 2>/dev/null))"
+    [ "$waited" -lt "$patience" ] || exit 75
+    sleep 3
+    waited=$((waited + 3))
+  done
+  [ "$code" = 0 ] || exit "$code"
+  check
+}
+
+check() {
+  if grep -Eq 'Error in [A-Z]+ scriptlet|scriptlet failed' said; then
+    echo 'a scriptlet of a package failed'
+    exit 1
+  fi
+}
+
+set --
+while read -r name; do
+  rpm -q "$name" >/dev/null 2>&1 && set -- "$@" "$name"
+done <removals
+[ "$#" = 0 ] || offline --noautoremove remove "$@"
+
+set --
+while read -r file; do set -- "$@" "$file"; done <files
+if [ "$#" != 0 ]; then
+  if [ -e began ]; then
+    rpm -U --oldpackage --replacepkgs --replacefiles "$@" >said 2>&1 </dev/null
+    code=$?
+    cat said
+    [ "$code" = 0 ] || exit "$code"
+    check
+  else
+    : >began
+    sync
+    offline install "$@"
+  fi
+fi
+
+[ ! -s released ] || xargs "$dnf" -y -q --disablerepo='*' versionlock delete <released
+[ ! -s held ] || xargs "$dnf" -y -q --disablerepo='*' versionlock add <held || exit 1
+[ ! -s automatic ] || xargs "$dnf" -y -q --disablerepo='*' mark remove <automatic
+rm -f began said
+sync
+`
+
+const patienceSeconds = 900
+const planFile = { mode: 0o600, owner: 'root', group: 'root' }
+
+export function dnfJobArgv(program: string, { folder }: StagedPackages): readonly string[] {
+  return ['/bin/sh', '-c', dnfJobScript, 'slipway-packages', program, folder, String(patienceSeconds)]
+}
+
+/** Whether a job of this plan was cut off, or a scriptlet failed in it. */
+export async function isUnfinished(host: Host, { folder }: StagedPackages): Promise<boolean> {
+  return (await host.files.look(`${dnfFolder(folder).plan}/began`)).kind !== 'none'
+}
+
+export async function writeDnfPlan(
+  host: Host,
+  staged: StagedPackages,
+  heldBefore: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { plan } = dnfFolder(staged.folder)
+  const files = staged.packages.flatMap(({ file, sha256 }) => (file && sha256 ? [{ file, sha256 }] : []))
+  const named = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
+  const lists: Readonly<Record<string, readonly string[]>> = {
+    files: files.map(({ file }) => file),
+    'files.sha256': files.map(({ file, sha256 }) => `${sha256}  ${file}`),
+    removals: named(staged.removals),
+    held: named(staged.packages.filter(({ held }) => held)),
+    // A lock names a version: it is taken away before it is set anew.
+    released: named(staged.packages.filter(({ name }) => heldBefore.has(name))),
+    automatic: named(staged.packages.filter(({ automatic, file }) => automatic && file !== undefined)),
+  }
+  for (const [name, lines] of Object.entries(lists)) {
+    await host.files.write(`${plan}/${name}`, lines.map((line) => `${line}\n`).join(''), planFile)
+  }
+  await host.run({ argv: ['sync', '-f', staged.folder], timeoutMs: 300_000 }, signal)
+}

@@ -1,0 +1,52 @@
+import type { Host } from '../../../ports/host.ts'
+import { switchedToMinor } from '../kubernetes-repository.ts'
+import type { PackageManager, RepositorySwitch } from '../package-manager.ts'
+import { dnfRepositoryFiles } from '../repository-files.ts'
+import { whatDiffers } from '../what-differs.ts'
+import { repositoryFolder } from './dnf-folder.ts'
+import { dnfJobArgv, isUnfinished } from './dnf-job.ts'
+import { stageDnf, stageDnfReturn, stageDnfUpgrade } from './dnf-stage.ts'
+import { readRpmStatus } from './rpm-status.ts'
+
+/** `program` is dnf, or yum where that is the only name it has. */
+export function dnfPackageManager(host: Host, program: 'dnf' | 'yum'): PackageManager {
+  return {
+    kind: 'dnf',
+    installed: async (names, signal) => {
+      const status = await readRpmStatus(host, signal)
+      return names === 'All' ? status : new Map([...status].filter(([name]) => names.includes(name)))
+    },
+    stage: (request, signal) => stageDnf(host, program, request, signal),
+    stageUpgrade: (request, signal) => stageDnfUpgrade(host, program, request, signal),
+    stageReturn: (staged, request, signal) => stageDnfReturn(host, program, staged, request, signal),
+    jobArgv: (staged) => dnfJobArgv(program, staged),
+    missing: async (staged, signal) => {
+      const differs = whatDiffers(staged, await readRpmStatus(host, signal))
+      if (differs !== undefined) return differs
+      return (await isUnfinished(host, staged)) ? 'the transaction was cut off, or a scriptlet failed in it' : undefined
+    },
+    kubernetesRepositories: (minor) => kubernetesRepositories(host, minor),
+    repositoryFiles: dnfRepositoryFiles,
+    rebootRequired: async (signal) => {
+      const { exitCode, stdout } = await host.run(
+        { argv: [program, '-q', '--disablerepo=*', 'needs-restarting', '-r'] },
+        signal,
+      )
+      return exitCode === 1 && stdout.includes('Reboot is required') ? stdout.trim().slice(0, 500) : undefined
+    },
+  }
+}
+
+async function kubernetesRepositories(
+  host: Host,
+  minor: { readonly major: number; readonly minor: number },
+): Promise<readonly RepositorySwitch[]> {
+  const switches: RepositorySwitch[] = []
+  for (const name of (await host.files.names(repositoryFolder)).filter((each) => each.endsWith('.repo'))) {
+    const path = `${repositoryFolder}/${name}`
+    const before = await host.files.read(path)
+    const after = before === undefined ? undefined : switchedToMinor(path, before, minor)
+    if (before !== undefined && after !== undefined) switches.push({ path, before, after })
+  }
+  return switches
+}

@@ -1,0 +1,251 @@
+// Everything a dnf transaction needs, decided and downloaded while the node still works. dnf resolves and checks signatures
+// itself; what lies in the folder afterwards is the transaction.
+
+import type { Reason } from '../../../api/reason.ts'
+import { SlipwayError } from '../../../api/slipway-error.ts'
+import type { StagedPackage, StagedPackages } from '../../../api/staged-packages.ts'
+import type { Host } from '../../../ports/host.ts'
+import { pickVersion } from '../match-version.ts'
+import type { StageRequest, StageResult, UnwantedPackage, UpgradeRequest, WantedPackage } from '../package-manager.ts'
+import { packageHeld, roomMissing, versionUnknown } from '../package-reasons.ts'
+import { askMs, downloadMs, failureText, runTool } from '../run-tool.ts'
+import { type DnfFolder, onlineOptions, prepareDnfFolder } from './dnf-folder.ts'
+import { writeDnfPlan } from './dnf-job.ts'
+import { fetchFailure, isRefusedByUs, parseDependents, parseOffers, parseSize, solveFailure } from './dnf-output.ts'
+import { dnfName, parseRpms, type RpmStatus, readRpmStatus, rpmFormat } from './rpm-status.ts'
+
+interface Transaction {
+  readonly host: Host
+  readonly folder: DnfFolder
+  readonly status: RpmStatus
+  /** dnf with its options, and what it is asked: `install a-1-1`, `upgrade --security`, `reinstall a`. */
+  readonly online: readonly string[]
+  readonly command: readonly string[]
+  readonly wanted: readonly WantedPackage[]
+  readonly unwanted: readonly UnwantedPackage[]
+}
+
+/** Holds are judged here, by who asked for what; the plugin would only make dnf do nothing. */
+const unlocked = '--disableplugin=versionlock'
+
+export async function stageDnf(
+  host: Host,
+  program: string,
+  request: StageRequest,
+  signal: AbortSignal,
+): Promise<StageResult> {
+  const { wanted, unwanted = [] } = request
+  const names = wanted.map(({ name }) => name)
+  const folder = await prepareDnfFolder(host, request.folder, request.sources, names, signal)
+  const online = [...onlineOptions(program, folder), unlocked]
+  const status = await readRpmStatus(host, signal)
+  const offers = await offersOf(host, online, names, signal)
+  if (!offers.ok) return offers
+  const specs: string[] = []
+  for (const { name, version } of wanted) {
+    const here = status.get(name)
+    const offered = offers.offers.get(name) ?? []
+    if (version === undefined && offered.length === 0 && here) continue
+    const known = here?.whole && !offered.includes(here.version) ? [...offered, here.version] : offered
+    const picked = version === undefined ? offered[0] : pickVersion(known, version)
+    if (picked === undefined) return { ok: false, reason: versionUnknown(name, version, offered) }
+    if (picked !== here?.version || !here.whole) specs.push(`${name}-${picked}`)
+  }
+  const gone = unwanted.filter(({ name }) => status.has(name))
+  const refused = await removalRefused(host, online, gone, signal)
+  if (refused) return { ok: false, reason: refused }
+  const command = ['install', ...specs]
+  return await stageTransaction(
+    { host, folder, status, online, command, wanted, unwanted: gone },
+    specs.length > 0,
+    signal,
+  )
+}
+
+export async function stageDnfUpgrade(
+  host: Host,
+  program: string,
+  { folder: path, sources, upgrade, except }: UpgradeRequest,
+  signal: AbortSignal,
+): Promise<StageResult> {
+  const folder = await prepareDnfFolder(host, path, sources, [], signal)
+  const status = await readRpmStatus(host, signal)
+  const held = [...status].filter(([, each]) => each.held).map(([name]) => name)
+  const online = [...onlineOptions(program, folder), unlocked]
+  const newer = await runTool(
+    host,
+    [...online, '--refresh', 'repoquery', '--upgrades', '--qf', '%{name}'],
+    askMs,
+    signal,
+  )
+  if (newer.exitCode !== 0) return { ok: false, reason: fetchFailure(newer) }
+  const offered = new Set(newer.stdout.split('\n'))
+  const command = [
+    'upgrade',
+    ...(upgrade === 'Security' ? ['--security'] : []),
+    `--exclude=${[...except, ...held].join(',')}`,
+  ]
+  const transaction = { host, folder, status, online, command, wanted: [], unwanted: [] }
+  const result = await stageTransaction(transaction, true, signal)
+  if (!result.ok) return result
+  return { ok: true, staged: { ...result.staged, keptBack: held.filter((name) => offered.has(name)) } }
+}
+
+/** What is installed now is fetched once more, to be there when it is needed. */
+export async function stageDnfReturn(
+  host: Host,
+  program: string,
+  staged: StagedPackages,
+  { folder: path, sources }: Pick<StageRequest, 'folder' | 'sources'>,
+  signal: AbortSignal,
+): Promise<StageResult> {
+  const changed = staged.packages.filter(({ file }) => file !== undefined)
+  const wanted = changed.flatMap(({ name, previous: version }) => (version === undefined ? [] : [{ name, version }]))
+  const names = wanted.map(({ name }) => name)
+  const folder = await prepareDnfFolder(host, path, sources, names, signal)
+  const online = [...onlineOptions(program, folder), unlocked]
+  const status = await readRpmStatus(host, signal)
+  const offers = await offersOf(host, online, names, signal)
+  if (!offers.ok) return offers
+  for (const { name, version } of wanted) {
+    const offered = offers.offers.get(name) ?? []
+    if (!offered.includes(version)) return { ok: false, reason: versionUnknown(name, version, offered) }
+  }
+  const command = ['reinstall', ...wanted.map(({ name, version }) => `${name}-${version}`)]
+  const transaction = { host, folder, status, online, command, wanted, unwanted: [] }
+  const result = await stageTransaction(transaction, wanted.length > 0, signal)
+  if (!result.ok) return result
+  const back: StagedPackages = {
+    ...result.staged,
+    packages: result.staged.packages.map((each) => {
+      const from = changed.find(({ name }) => name === each.name)
+      return from ? { ...each, previous: from.version } : each
+    }),
+    removals: changed.flatMap(({ name, previous, version }) =>
+      previous === undefined ? [{ name, previous: version, purge: true }] : [],
+    ),
+  }
+  await writeDnfPlan(host, back, heldIn(status), signal)
+  return { ok: true, staged: back }
+}
+
+type Offers =
+  | { readonly ok: true; readonly offers: ReadonlyMap<string, readonly string[]> }
+  | { readonly ok: false; readonly reason: Reason }
+
+async function offersOf(
+  host: Host,
+  online: readonly string[],
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<Offers> {
+  const format = '%{name}|%{epoch}:%{version}-%{release}'
+  const query = ['--refresh', 'repoquery', '--showduplicates', '--qf', format, ...names]
+  const argv = names.length === 0 ? ['--refresh', 'makecache'] : query
+  const asked = await runTool(host, [...online, ...argv], askMs, signal)
+  if (asked.exitCode !== 0) return { ok: false, reason: fetchFailure(asked) }
+  return { ok: true, offers: parseOffers(asked.stdout) }
+}
+
+async function removalRefused(
+  host: Host,
+  online: readonly string[],
+  unwanted: readonly UnwantedPackage[],
+  signal: AbortSignal,
+): Promise<Reason | undefined> {
+  if (unwanted.length === 0) return undefined
+  const names = unwanted.map(({ name }) => name)
+  const tried = await runTool(host, [...online, '--noautoremove', '--assumeno', 'remove', ...names], askMs, signal)
+  const lost = parseDependents(tried.stdout).filter((name) => !names.includes(name))
+  if (lost.length > 0) {
+    return { code: 'PackageConflict', message: `${lost.join(', ')} would have to be removed, which nobody asked for` }
+  }
+  if (isRefusedByUs(tried)) return undefined
+  return { code: 'PackageConflict', message: `${names.join(', ')} cannot be removed: ${failureText(tried)}` }
+}
+
+async function stageTransaction(transaction: Transaction, changes: boolean, signal: AbortSignal): Promise<StageResult> {
+  const { host, folder, status, online, command, wanted, unwanted } = transaction
+  const held = heldIn(status)
+  let packages: readonly StagedPackage[] = []
+  if (changes) {
+    const tried = await runTool(host, [...online, '--assumeno', ...command], askMs, signal)
+    if (tried.exitCode !== 0 && !isRefusedByUs(tried)) return { ok: false, reason: solveFailure(tried, [...held]) }
+    const bytes = parseSize(tried.stdout, 'Total download size')
+    const full = await roomMissing(
+      host,
+      folder.archives,
+      [{ fileName: '', bytes }],
+      parseSize(tried.stdout, 'Installed size'),
+    )
+    if (full) return { ok: false, reason: full }
+    const download = [...online, '--downloadonly', `--destdir=${folder.archives}`, ...command]
+    const fetched = await runTool(host, download, downloadMs, signal)
+    if (fetched.exitCode !== 0) return { ok: false, reason: fetchFailure(fetched) }
+    packages = await downloaded(transaction, signal)
+  }
+  const asked = new Set(wanted.map(({ name }) => name))
+  const inTheWay = packages.filter(({ name }) => held.has(name) && !asked.has(name)).map(({ name }) => name)
+  if (inTheWay.length > 0)
+    return { ok: false, reason: packageHeld(inTheWay, `${packages.length} packages would change`) }
+  const unchanged = wanted.flatMap(({ name, hold }) => {
+    const here = status.get(name)
+    if (!here || packages.some((each) => each.name === name)) return []
+    const { version, architecture } = here
+    return [{ name, architecture, version, previous: version, wanted: true, automatic: false, held: hold ?? here.held }]
+  })
+  const staged: StagedPackages = {
+    manager: 'dnf',
+    folder: folder.path,
+    packages: [...packages, ...unchanged],
+    removals: unwanted.map(({ name, purge }) => ({ name, purge, previous: status.get(name)?.version ?? '?' })),
+    keptBack: [],
+  }
+  await writeDnfPlan(host, staged, held, signal)
+  return { ok: true, staged }
+}
+
+/** What dnf put into the empty folder is the transaction; each file says itself what it is. */
+async function downloaded(
+  { host, folder, status, online, wanted }: Transaction,
+  signal: AbortSignal,
+): Promise<readonly StagedPackage[]> {
+  const native = (await runTool(host, ['rpm', '--eval', '%_arch'], askMs, signal)).stdout.trim()
+  const manual = new Set(await userInstalled(host, online, signal))
+  const packages: StagedPackage[] = []
+  for (const fileName of await host.files.names(folder.archives)) {
+    const file = `${folder.archives}/${fileName}`
+    const asked = await runTool(host, ['rpm', '-qp', '--nosignature', '--qf', rpmFormat, file], askMs, signal)
+    const [rpm] = parseRpms(asked.stdout)
+    const sha256 = await host.files.sha256(file)
+    const look = await host.files.look(file)
+    if (asked.exitCode !== 0 || !rpm || sha256 === undefined || look.kind !== 'file') {
+      throw new SlipwayError('StagingFailed', `${file} is no package: ${failureText(asked)}`)
+    }
+    const name = dnfName(rpm, native)
+    const here = status.get(name)
+    const wish = wanted.find((each) => each.name === name)
+    packages.push({
+      name,
+      architecture: rpm.architecture,
+      version: rpm.version,
+      ...(here && { previous: here.version }),
+      file,
+      sha256,
+      bytes: look.bytes,
+      wanted: wish !== undefined,
+      held: wish?.hold ?? here?.held ?? false,
+      automatic: here ? !manual.has(name) : wish === undefined,
+    })
+  }
+  return packages
+}
+
+async function userInstalled(host: Host, online: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  const argv = [...online, '-q', '--disablerepo=*', 'repoquery', '--userinstalled', '--qf', '%{name}']
+  return (await runTool(host, argv, askMs, signal)).stdout.split('\n')
+}
+
+function heldIn(status: RpmStatus): ReadonlySet<string> {
+  return new Set([...status].filter(([, each]) => each.held).map(([name]) => name))
+}

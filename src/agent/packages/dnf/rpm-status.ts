@@ -1,0 +1,64 @@
+// What the rpm database says is installed, and what dnf's versionlock holds.
+
+import { SlipwayError } from '../../../api/slipway-error.ts'
+import type { Host } from '../../../ports/host.ts'
+import type { InstalledPackage } from '../package-manager.ts'
+import { failureText } from '../run-tool.ts'
+
+/** By the name dnf uses: `name`, or `name.arch` for a foreign architecture. */
+export type RpmStatus = ReadonlyMap<string, InstalledPackage>
+
+export const rpmFormat = '%{name}\\t%{epochnum}:%{version}-%{release}\\t%{arch}\\n'
+export const lockList = '/etc/dnf/plugins/versionlock.list'
+const manyBytes = 32 * 1024 * 1024
+
+export async function readRpmStatus(host: Host, signal: AbortSignal): Promise<RpmStatus> {
+  const env = { LC_ALL: 'C' }
+  const native = await host.run({ argv: ['rpm', '--eval', '%_arch'], env }, signal)
+  const listed = await host.run({ argv: ['rpm', '-qa', '--qf', rpmFormat], env, outputBytes: manyBytes }, signal)
+  for (const result of [native, listed]) {
+    if (result.exitCode !== 0) throw new SlipwayError('StepFailed', `rpm cannot be asked: ${failureText(result)}`)
+  }
+  const held = parseLocks((await host.files.read(lockList)) ?? '')
+  return parseRpmStatus(listed.stdout, native.stdout.trim(), held)
+}
+
+export interface Rpm {
+  readonly name: string
+  readonly version: string
+  readonly architecture: string
+}
+
+/** Lines of `rpmFormat`; an epoch of 0 is not written, as people do not. */
+export function parseRpms(text: string): readonly Rpm[] {
+  return text.split('\n').flatMap((line) => {
+    const [name, version, architecture] = line.split('\t')
+    if (name === undefined || version === undefined || architecture === undefined) return []
+    return [{ name, version: version.replace(/^0:/, ''), architecture }]
+  })
+}
+
+export function dnfName({ name, architecture }: Rpm, native: string): string {
+  return architecture === native || architecture === 'noarch' ? name : `${name}.${architecture}`
+}
+
+/** Two versions of one package are what a cut-off transaction leaves, but for those that live side by side: kernels and keys. */
+export function parseRpmStatus(text: string, native: string, held: ReadonlySet<string>): RpmStatus {
+  const packages = new Map<string, InstalledPackage>()
+  for (const rpm of parseRpms(text)) {
+    const name = dnfName(rpm, native)
+    const whole = !packages.has(name) || /^(kernel|gpg-pubkey)/.test(rpm.name)
+    packages.set(name, { ...rpm, name, held: held.has(name), whole })
+  }
+  return packages
+}
+
+/** Names in versionlock's list: `kubelet-0:1.35.4-150500.1.1.*`; a `!` excludes a version and holds nothing. */
+export function parseLocks(text: string): ReadonlySet<string> {
+  const names = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^[#!]/.test(line))
+    .map((line) => /^(.+)-[0-9]+:[^-]+-[^-]+$/.exec(line)?.[1] ?? line)
+  return new Set(names)
+}

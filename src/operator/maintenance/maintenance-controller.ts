@@ -1,0 +1,171 @@
+// One node's maintenance: what its host is told to watch for, whether it is to be emptied, and what its Node shows of that. The
+// ledger and the node controller do the rest, as for any operation.
+
+import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import { maintenancePolicies } from '../../api/maintenance-policy.ts'
+import type { Reason } from '../../api/reason.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import { maintenancePrefix, type Wish } from '../../core/maintenance/wish.ts'
+import { atRest } from '../../core/node/order.ts'
+import type { Operation } from '../../core/update/operation.ts'
+import type { Reconcile } from '../../kube/controller.ts'
+import type { EventRecorder } from '../../kube/event-recorder.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { LedgerBook } from '../ledger/ledger-book.ts'
+import { isForeign } from '../node/act.ts'
+import type { OperatorPorts } from '../ports.ts'
+import type { Operations } from '../update/operations.ts'
+import { RunningOperation, type Terms } from '../update/running-operation.ts'
+import { HostSettings } from './host-settings.ts'
+import { JobShelf } from './job-shelf.ts'
+import { type MaintenanceSource, nodeOfMaintenance } from './maintenance-source.ts'
+import { markNode } from './node-marking.ts'
+
+export interface MaintenanceControllerOptions {
+  readonly ports: OperatorPorts
+  readonly cluster: Cluster
+  readonly book: LedgerBook
+  readonly operations: Operations
+  readonly source: MaintenanceSource
+  readonly events: EventRecorder
+  readonly namespace: string
+  readonly serverVersion: string
+  readonly ownNode: string | undefined
+  readonly wakeNode: (node: string) => void
+  readonly wakeGrants: () => void
+}
+
+/** So many nodes ask the ledger at a time; the rest waits behind them, and costs nothing. */
+const atOnce = 50
+const retryMs = 15_000
+
+export function makeMaintenanceReconcile(options: MaintenanceControllerOptions): Reconcile {
+  const { ports, cluster, book, operations, source } = options
+  const settings = new HostSettings(ports, cluster)
+  const shelf = new JobShelf(ports.api, options.namespace)
+
+  return async (name, signal) => {
+    const owner = `${maintenancePrefix}${name}`
+    const node = cluster.nodes.get(name)
+    const state = cluster.states.get(name)
+    if (!node || !state || isForeign(state, node)) {
+      drop(owner)
+      return undefined
+    }
+    const againMs = await settings.sync(state, cluster.policy?.spec ?? {}, signal)
+    const wish = source.wish(name)
+    const id = currentID(name) ?? wish?.id
+    const operation = id === undefined ? undefined : source.operation(id)
+    const isOurs = book.holderOf(name)?.startsWith(maintenancePrefix) ?? false
+    const waitMs = operation ? await start(name, operation, wish, signal) : drop(owner)
+    const asksOrRuns = operation && (operation.work.maintenance ?? operation.work.jobs)
+    const needed = asksOrRuns ? (wish?.since ?? state.status?.rollout?.since) : undefined
+    const waits = operation !== undefined && !isOurs && cluster.policy?.spec.taintWhileWaiting === true
+    await markNode(ports.api, cluster, cluster.nodes.get(name) ?? node, { needed, waits }, signal)
+    return firstOf(againMs, waitMs)
+  }
+
+  /** What was begun goes on under its name, whatever is wished meanwhile. */
+  function currentID(name: string): string | undefined {
+    const holder = book.holderOf(name)
+    if (holder?.startsWith(maintenancePrefix)) return holder
+    const rollout = cluster.states.get(name)?.status?.rollout
+    const isUnderWay = rollout && !atRest.has(rollout.phase) && rollout.phase !== 'Staging'
+    return isUnderWay && rollout.operationID.startsWith(maintenancePrefix) ? rollout.operationID : undefined
+  }
+
+  async function start(
+    name: string,
+    operation: Operation,
+    wish: Wish | undefined,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const { policy } = cluster
+    const known = operations.get(`${maintenancePrefix}${name}`)
+    const terms = termsOf(name, policy)
+    if (known?.id === operation.id) {
+      if (known.adopt(terms, operation)) options.wakeGrants()
+      return undefined
+    }
+    if (book.holderOf(name) === undefined && runningOnes().length >= atOnce) return retryMs
+    if (policy && operation.work.jobs && !(await areJobsReady(policy, operation, signal))) return retryMs
+    const node = cluster.nodes.get(name)
+    if (!node) return undefined
+    const created = new Date(node.metadata.creationTimestamp)
+    const since = new Date(wish?.since ?? created)
+    operations.add(
+      new RunningOperation({
+        cluster,
+        slots: book,
+        serverVersion: options.serverVersion,
+        terms,
+        operation,
+        // A host's clock may be behind: its wish is never older than itself.
+        startedAt: since < created ? created : since,
+        ownNode: options.ownNode,
+      }),
+    )
+    ports.log.info('a node is to be emptied for maintenance', { node: name, operation: operation.id })
+    options.wakeNode(name)
+    options.wakeGrants()
+    return undefined
+  }
+
+  function drop(owner: string): undefined {
+    if (!operations.get(owner)) return undefined
+    operations.remove(owner, false)
+    options.wakeNode(nodeOfMaintenance(owner))
+    options.wakeGrants()
+    return undefined
+  }
+
+  function runningOnes(): readonly RunningOperation[] {
+    return operations.running().filter(({ owner }) => owner.startsWith(maintenancePrefix))
+  }
+
+  function termsOf(name: string, policy: MaintenancePolicy | undefined): Terms {
+    return {
+      only: name,
+      generation: policy?.metadata.generation,
+      isDone: () => false,
+      // Without a budget of the cluster's own it is one node at a time, counting all that are away.
+      ...(!policy?.spec.budgets?.length && { budgets: [{ name: 'maintenance', maxUnavailable: 1 }] }),
+      held: () => failedElsewhere(name),
+    }
+  }
+
+  /** A script that failed on one node is not let loose on the next. */
+  function failedElsewhere(name: string): Reason | undefined {
+    const failed = runningOnes().find(
+      ({ owner, table }) => nodeOfMaintenance(owner) !== name && table.counts.failed + table.counts.attention > 0,
+    )
+    if (!failed) return undefined
+    const node = nodeOfMaintenance(failed.owner)
+    return {
+      code: 'FailuresReached',
+      message: `maintenance of ${node} failed or needs a person; no other node is taken before`,
+    }
+  }
+
+  async function areJobsReady(policy: MaintenancePolicy, { work }: Operation, signal: AbortSignal): Promise<boolean> {
+    const wanted = new Set(work.jobs?.map(({ name }) => name))
+    const jobs = (policy.spec.maintenance?.jobs ?? []).filter(({ name }) => wanted.has(name))
+    try {
+      await shelf.ensure(policy, jobs, signal)
+      return true
+    } catch (error) {
+      if (!(error instanceof SlipwayError)) throw error
+      const { apiVersion, kind } = maintenancePolicies
+      const { name, uid } = policy.metadata
+      ports.log.warn('a maintenance job cannot be run', { code: error.code, error: error.message })
+      const regarding = { apiVersion, kind, name, uid }
+      options.events.record({ regarding, type: 'Warning', reason: error.code, action: 'Plan', note: error.message })
+      return false
+    }
+  }
+}
+
+function firstOf(...waitsMs: readonly (number | undefined)[]): { readonly afterMs: number } | undefined {
+  const known = waitsMs.flatMap((ms) => ms ?? [])
+  return known.length > 0 ? { afterMs: Math.min(...known) } : undefined
+}

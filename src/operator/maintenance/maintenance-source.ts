@@ -1,0 +1,68 @@
+// The operations of maintenance: one for each node that is to be emptied for something. Read off the API each time, never
+// remembered.
+
+import { type MaintenancePolicy, policyName } from '../../api/maintenance-policy.ts'
+import type { Work } from '../../api/work.ts'
+import { isStillWished, maintenancePrefix, type Wish, wishOf } from '../../core/maintenance/wish.ts'
+import { belongsTo } from '../../core/node/order.ts'
+import { drainOf, type Operation } from '../../core/update/operation.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { OperationSource } from '../update/operation-source.ts'
+
+/** Nobody knows how long somebody else's script takes: a person is called for long before, but nothing is cut short. */
+const noHurry = '8760h'
+const defaultTimeout = '1h'
+
+export class MaintenanceSource implements OperationSource {
+  readonly prefix = maintenancePrefix
+  readonly #cluster: Cluster
+  readonly #namespace: string
+
+  constructor(cluster: Cluster, namespace: string) {
+    this.#cluster = cluster
+    this.#namespace = namespace
+  }
+
+  wish(name: string): Wish | undefined {
+    const { policy, nodes, states } = this.#cluster
+    const node = nodes.get(name)
+    const state = states.get(name)
+    return policy && node && state && wishOf(policy, node, state, this.#namespace)
+  }
+
+  operation(id: string): Operation | undefined {
+    const name = nodeOfMaintenance(id)
+    const work = this.#workOf(id, name)
+    return work && operationOfMaintenance(id, work, this.#cluster.policy)
+  }
+
+  /** An order that was written stands as it is; before that the node is emptied for all that is wished by then. */
+  #workOf(id: string, name: string): Work | undefined {
+    const state = this.#cluster.states.get(name)
+    const wish = this.wish(name)
+    const { order } = state?.spec ?? {}
+    const rollout = state?.status?.rollout
+    if (!order || !belongsTo(order, id)) return wish?.work
+    const isUnderWay = order.desired !== 'Stage' && !(rollout?.operationID === id && rollout.phase === 'Failed')
+    return isUnderWay || isStillWished(order.work, wish) ? order.work : undefined
+  }
+}
+
+/** Of an operation's id, or of its owner's name. */
+export function nodeOfMaintenance(id: string): string {
+  return id.slice(maintenancePrefix.length).split('/')[0] ?? ''
+}
+
+function operationOfMaintenance(id: string, work: Work, policy: MaintenancePolicy | undefined): Operation {
+  return {
+    id,
+    kind: 'Maintenance',
+    update: policyName,
+    work,
+    disruption: 'Drain',
+    rollback: 'Never',
+    nodeTimeout: policy?.spec.maintenance?.timeout ?? defaultTimeout,
+    ...(work.maintenance && { orderTimeout: noHurry }),
+    drain: drainOf(policy?.spec.drain ?? {}),
+  }
+}

@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import { describe, expect } from 'vitest'
+import { JobRecord } from '../../src/agent/drivers/jobs/job-record.ts'
+import { jobReporter } from '../../src/agent/drivers/jobs/job-reporter.ts'
+import { jobsDriver } from '../../src/agent/drivers/jobs/jobs.ts'
+import { maintenanceDriver } from '../../src/agent/drivers/maintenance/maintenance.ts'
+import { rebootDriver } from '../../src/agent/drivers/reboot/reboot.ts'
+import { scriptDriver } from '../../src/agent/drivers/script.ts'
+import { logDesk } from '../../src/agent/logs/log-desk.ts'
+import { noteFailure } from '../../src/agent/sentinels/maintenance-failure.ts'
+import { sentinelWatcher } from '../../src/agent/sentinels/sentinel-watcher.ts'
+import type { SideTask } from '../../src/agent/side-task.ts'
+import { logsAnnotation, nodeStates } from '../../src/api/node-state.ts'
+import { inProgressAnnotation, neededAnnotation, waitingTaint } from '../../src/core/maintenance/node-marks.ts'
+import type { AgentTools } from '../../src/main/simulation/simulated-cluster.ts'
+import type { Download } from '../../src/ports/download.ts'
+import { operatorNamespace } from '../../src/sim/workloads.ts'
+import { type StoryOptions, scenario } from './story.ts'
+import type { StoryCluster } from './story-cluster.ts'
+
+const required = '/var/maintenance-required'
+const inProgress = '/var/maintenance-in-progress'
+const asRoot = { mode: 0o644, owner: 'root', group: 'root' }
+const stateDir = '/var/lib/slipway'
+const nothing: Download = { fetch: () => Promise.reject(new Error('nothing is fetched here')) }
+
+/** Of each node, shared by the driver that writes it and the task that tells it. */
+const records = new Map<string, JobRecord>()
+const recordOf = (node: string) => {
+  const record = records.get(node) ?? new JobRecord(stateDir)
+  records.set(node, record)
+  return record
+}
+
+const driversOf = (node: string, { clock, random }: AgentTools) => [
+  jobsDriver({ clock, download: nothing, record: recordOf(node) }),
+  scriptDriver,
+  maintenanceDriver({ clock, random }),
+  rebootDriver,
+]
+const jobs: SideTask = {
+  name: 'jobs',
+  run: (context, signal) => jobReporter(recordOf(context.nodeName)).run(context, signal),
+}
+const plainText = { pack: async (text: string) => text, unpack: async (text: string) => text }
+const able = (nodes: number): StoryOptions => ({
+  nodes,
+  driversOf,
+  sideTasks: [sentinelWatcher, jobs, logDesk(plainText)],
+})
+
+const files = (cluster: StoryCluster, node: string) => cluster.machine(node).host.files
+const ask = (cluster: StoryCluster, node: string) => files(cluster, node).write(required, '', asRoot)
+const finish = (cluster: StoryCluster, node: string) => files(cluster, node).remove(required)
+const seen = (cluster: StoryCluster, node: string) => cluster.state(node)?.status?.agent?.sentinels?.maintenanceRequired
+const annotation = (cluster: StoryCluster, node: string, name: string) =>
+  cluster.node(node)?.metadata.annotations?.[name]
+
+/** Until somebody on the host may begin. */
+async function isLetIn(cluster: StoryCluster, node: string): Promise<void> {
+  await cluster.until(
+    `${node} is let in`,
+    () => cluster.state(node)?.status?.agent?.sentinels?.maintenanceInProgress !== undefined,
+  )
+  expect((await files(cluster, node).look(inProgress)).kind).toBe('file')
+}
+
+describe('maintenance by a file of the host', () => {
+  scenario('is off until the policy asks for it', able(3), async ({ cluster }) => {
+    await ask(cluster, 'w1')
+    await cluster.pass(900_000)
+    expect(cluster.taken).toEqual([])
+    expect(cluster.state('w1')?.status?.agent?.sentinels).toBeUndefined()
+  })
+
+  scenario(
+    'is let in on an empty node, one at a time, the first to ask first',
+    able(4),
+    async ({ cluster, person }) => {
+      await person.setsPolicy({ maintenance: {}, taintWhileWaiting: true })
+      await cluster.until('the host is watched', () => cluster.state('w3')?.status?.agent?.sentinels !== undefined)
+      await ask(cluster, 'w2')
+      await cluster.until('w2 is seen', () => seen(cluster, 'w2') !== undefined)
+      await ask(cluster, 'w1')
+      await isLetIn(cluster, 'w2')
+      await cluster.until('w1 is seen', () => seen(cluster, 'w1') !== undefined)
+      await cluster.pass(60_000)
+      expect(cluster.taken).toEqual(['w2'])
+      expect(annotation(cluster, 'w2', inProgressAnnotation)).toBe(seen(cluster, 'w2'))
+      expect(cluster.node('w1')?.spec.taints?.map(({ key }) => key)).toEqual([waitingTaint])
+      expect(cluster.node('w2')?.spec.taints ?? []).toEqual([])
+      await finish(cluster, 'w2')
+      await isLetIn(cluster, 'w1')
+      expect(cluster.taken).toEqual(['w1'])
+      expect((await files(cluster, 'w2').look(inProgress)).kind).toBe('none')
+      await finish(cluster, 'w1')
+      await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
+      await cluster.pass(60_000)
+      for (const node of ['w1', 'w2']) {
+        expect(annotation(cluster, node, inProgressAnnotation)).toBeUndefined()
+        expect(annotation(cluster, node, neededAnnotation)).toBeDefined()
+        expect(cluster.node(node)?.spec.taints ?? []).toEqual([])
+        expect(cluster.state(node)?.status?.rollout?.phase).toBe('Done')
+      }
+    },
+  )
+
+  scenario('that fails keeps its node and its slot, and no other is touched', able(4), async ({ cluster, person }) => {
+    await person.setsPolicy({ maintenance: { timeout: '10m' }, budgets: [{ maxUnavailable: 2 }] })
+    await cluster.until('the host is watched', () => cluster.state('w1')?.status?.agent?.sentinels !== undefined)
+    await ask(cluster, 'w1')
+    await isLetIn(cluster, 'w1')
+    await noteFailure(files(cluster, 'w1'), stateDir, 'disk sdb is dead', new Date(0))
+    const rollout = await cluster.nodeIs('w1', 'RequiresAttention', 'MaintenanceFailed')
+    expect(rollout.reason?.message).toBe('disk sdb is dead')
+    await ask(cluster, 'w2')
+    await cluster.pass(3_600_000)
+    expect(cluster.taken).toEqual(['w1'])
+    expect(cluster.ledger.grants.map(({ node }) => node)).toEqual(['w1'])
+    await finish(cluster, 'w1')
+    await isLetIn(cluster, 'w2')
+    expect(cluster.taken).toEqual(['w2'])
+    await finish(cluster, 'w2')
+    await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
+  })
+
+  scenario(
+    'calls for a person when it takes long, and goes on when the script ends after all',
+    able(3),
+    async (story) => {
+      const { cluster, person } = story
+      await person.setsPolicy({ maintenance: { timeout: '10m' } })
+      await cluster.until('the host is watched', () => cluster.state('w1')?.status?.agent?.sentinels !== undefined)
+      await ask(cluster, 'w1')
+      await isLetIn(cluster, 'w1')
+      await cluster.pass(300_000)
+      await cluster.nodeIs('w1', 'RequiresAttention', 'OrderTimedOut')
+      await cluster.pass(36_000_000)
+      await finish(cluster, 'w1')
+      await cluster.nodeIs('w1', 'Done')
+      await cluster.until('the slot is back', () => cluster.ledger.grants.length === 0)
+      expect(cluster.isCordoned('w1')).toBe(false)
+    },
+  )
+
+  scenario('leaves a person’s cordon as it was found', able(3), async ({ cluster, person }) => {
+    await person.cordons('w1')
+    await person.setsPolicy({ maintenance: {} })
+    await cluster.until('the host is watched', () => cluster.state('w1')?.status?.agent?.sentinels !== undefined)
+    await ask(cluster, 'w1')
+    await isLetIn(cluster, 'w1')
+    await finish(cluster, 'w1')
+    await cluster.nodeIs('w1', 'Done')
+    await cluster.until('the slot is back', () => cluster.ledger.grants.length === 0)
+    expect(cluster.isCordoned('w1')).toBe(true)
+  })
+})
+
+describe('a reboot by sentinel', () => {
+  scenario('on two nodes at once: never two nodes down', able(4), async ({ cluster, person }) => {
+    const sentinel = '/var/run/reboot-required'
+    await person.setsPolicy({ reboots: { sentinels: [sentinel] } })
+    await cluster.until('the hosts are watched', () => cluster.state('w3')?.status?.agent?.sentinels !== undefined)
+    const boots = () => ['w1', 'w2', 'w3'].map((name) => cluster.state(name)?.status?.agent?.bootID)
+    const before = boots()
+    await files(cluster, 'w1').write(sentinel, '', asRoot)
+    await files(cluster, 'w2').write(sentinel, '', asRoot)
+    await cluster.until('both were rebooted', () => {
+      expect(cluster.taken.length).toBeLessThanOrEqual(1)
+      return ['w1', 'w2'].every((name) => cluster.state(name)?.status?.rollout?.phase === 'Done')
+    })
+    await cluster.pass(1_800_000)
+    const after = boots()
+    expect(after.map((boot, index) => boot !== before[index])).toEqual([true, true, false])
+    expect(
+      ['w1', 'w2'].map((name) => cluster.state(name)?.status?.agent?.order?.steps.map((step) => step.attempts)),
+    ).toEqual([[1], [1]])
+  })
+})
+
+describe('maintenance jobs', () => {
+  const script = 'true\n'
+  const sha256 = createHash('sha256').update(script).digest('hex')
+  const job = { name: 'rotate', configMap: 'rotate', sha256 }
+
+  scenario('run once on every node, one after another', able(3), async ({ cluster, person }) => {
+    await person.setsPolicy({ maintenance: { jobs: [job] } })
+    await cluster.pass(30_000)
+    expect(cluster.taken, 'nothing is drained for a script that is not there').toEqual([])
+    await person.storesScript('rotate', operatorNamespace, script)
+    const done = (name: string) => cluster.state(name)?.status?.agent?.jobs?.length === 1
+    await cluster.until('all have done it', () => {
+      expect(cluster.taken.length).toBeLessThanOrEqual(1)
+      return ['cp1', 'w1', 'w2'].every(done)
+    })
+    await cluster.pass(600_000)
+    expect(cluster.taken).toEqual([])
+    const runs = ['cp1', 'w1', 'w2'].map(
+      (name) => cluster.machine(name).host.executions.filter(({ step }) => step === 'job-rotate').length,
+    )
+    expect(runs).toEqual([1, 1, 1])
+  })
+})
+
+describe('a log that a person asks for', () => {
+  scenario('goes through the operator to the agent and back, and is cleared away', able(2), async (story) => {
+    const { cluster, person, update } = story
+    await update.script('true').succeeds()
+    const question = JSON.stringify({ request: 'r1', bytes: 1000 })
+    await person.annotates(nodeStates, 'w1', { [logsAnnotation]: question })
+    await cluster.until('it is answered', () => cluster.state('w1')?.status?.agent?.logs?.request === 'r1')
+    expect(cluster.state('w1')?.metadata.annotations?.[logsAnnotation]).toBeUndefined()
+    await cluster.until('it is cleared away', () => cluster.state('w1')?.status?.agent?.logs === undefined)
+    expect(cluster.state('w1')?.spec.logs).toBeUndefined()
+  })
+})
