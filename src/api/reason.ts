@@ -93,6 +93,10 @@ const outcome = {
   DownloadRefused:
     'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
   DiskTooFull: 'the host’s disk has no room for what the work needs; free some, then try again',
+  BundleMissing: 'no bundle lies at the path that the update names on this host; put it there',
+  BundleBroken:
+    'the bundle is not whole, not what its manifest says, or not for this host; check it with slipway bundle verify',
+  BundleIncomplete: 'the bundle does not hold what the work needs; add what is named and make it anew',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
   Drifted: 'the host is not as its NodeProfiles want it',

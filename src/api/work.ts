@@ -1,7 +1,7 @@
 // What an order asks of a host, and the parts of it that users write themselves in a DirectUpdate.
 
 import { z } from 'zod'
-import { absolutePath, kubernetesVersion, objectName, sha256Text, unitName, webAddress } from './scalars.ts'
+import { absolutePath, kubernetesVersion, objectName, sha256Text, shapedText, unitName, webAddress } from './scalars.ts'
 
 /** Content by its SHA-256, in an immutable ConfigMap of the operator's namespace; its key "script" (or "content") is the content. */
 export const contentSchema = z.strictObject({
@@ -68,7 +68,11 @@ export const rebootChoices = ['IfRequired', 'Always', 'Never'] as const
 export const rollbackChoices = ['Image', 'All', 'Never'] as const
 
 export const bundleSchema = z.strictObject({
-  url: z.string().min(1).max(1024).describe('https://…, or the absolute path of a bundle that lies on every host'),
+  url: shapedText(
+    1024,
+    '(https?://|/)[^/ ][^ ]*',
+    'must be https://…, or the absolute path of a bundle that lies on every host',
+  ).describe('https://…, or the absolute path of a bundle that lies on every host'),
   sha256: sha256Text,
 })
 
