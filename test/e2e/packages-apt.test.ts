@@ -114,7 +114,7 @@ describe('apt on a booted machine', () => {
     expect(unknown).toMatchObject({
       reason: {
         code: 'VersionUnknown',
-        message: 'the host’s repositories do not offer kubelet 1.35.9; they offer 1.35.4-1.1, 1.35.3-1.1',
+        message: 'the host’s repositories do not offer kubelet 1.35.9; on offer: 1.35.4-1.1, 1.35.3-1.1',
       },
     })
     expect(await stage(manager, { wanted: [{ name: 'nothing' }] })).toMatchObject({

@@ -8,10 +8,13 @@ import type { StageResult } from './package-manager.ts'
 /** Left free beside what the packages take: logs, the journal, the kubelet. */
 const spareBytes = 128 * 1024 * 1024
 
+/** How a sentence about what is not on offer begins. */
+export const lacking = 'the host’s repositories do not offer'
+
 export function versionUnknown(name: string, version: string | undefined, offered: readonly string[]): Reason {
   const offer = offered.length === 0 ? 'no version of it at all' : offered.slice(0, 10).join(', ')
   const asked = version === undefined ? name : `${name} ${version}`
-  return { code: 'VersionUnknown', message: `the host’s repositories do not offer ${asked}; they offer ${offer}` }
+  return { code: 'VersionUnknown', message: `${lacking} ${asked}; on offer: ${offer}` }
 }
 
 export function packageHeld(names: readonly string[], why: string): Reason {

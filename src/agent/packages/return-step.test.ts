@@ -3,9 +3,11 @@ import { FakeHost } from '../../../test/agent/fake-host.ts'
 import { ManualClock } from '../../../test/fakes/manual-clock.ts'
 import { MemoryDisk } from '../../../test/fakes/memory-disk.ts'
 import type { StagedPackages } from '../../api/staged-packages.ts'
+import type { Host } from '../../ports/host.ts'
 import { silentLog } from '../../sim/silent-log.ts'
 import type { StepContext } from '../drivers/driver.ts'
 import { folderContent, folderNotes } from '../journal/notes.ts'
+import { aptPackageManager } from './apt/apt-package-manager.ts'
 import type { PackageManager } from './package-manager.ts'
 import { sourcesOf } from './package-sources.ts'
 import { returnStep, stageReturn } from './return-step.ts'
@@ -66,16 +68,17 @@ function contextOf(): StepContext & { readonly warnings: string[] } {
 }
 
 /** A package manager whose repositories have forgotten the old version. */
-const forgetful = {
+const forgetful = (host: Host): PackageManager => ({
+  ...aptPackageManager(host),
   stageReturn: () =>
     Promise.resolve({ ok: false, reason: { code: 'VersionUnknown', message: 'they do not offer a 1.0' } }),
-} as unknown as PackageManager
+})
 
 describe('the way back', () => {
   it('is warned about when the old versions are not on offer, and fails when it is wanted', async () => {
     const context = contextOf()
     await context.notes.write('packages', staged)
-    expect(await stageReturn(context, forgetful, 'packages', { from: 'Host' }, signal)).toBeUndefined()
+    expect(await stageReturn(context, forgetful(context.host), 'packages', { from: 'Host' }, signal)).toBeUndefined()
     expect(context.warnings).toEqual(['these packages cannot be rolled back: they do not offer a 1.0'])
     expect(await step.holds?.(context, signal)).toBe(false)
     expect((await step.argv(context, signal)).join(' ')).toContain('exit 1')
@@ -84,7 +87,7 @@ describe('the way back', () => {
   it('is not staged unless the order asks for it', async () => {
     const context = { ...contextOf(), order: { ...order, rollback: 'Image' as const } }
     await context.notes.write('packages', staged)
-    expect(await stageReturn(context, forgetful, 'packages', { from: 'Host' }, signal)).toBeUndefined()
+    expect(await stageReturn(context, forgetful(context.host), 'packages', { from: 'Host' }, signal)).toBeUndefined()
     expect(context.warnings).toEqual([])
   })
 

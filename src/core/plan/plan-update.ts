@@ -155,7 +155,9 @@ function planVersion(text: string, view: PlanView, selected: readonly Node[]): P
     }
     const atTarget = versions.every((version) => version === undefined || version === target.text)
     // A host whose index knows nothing of that minor version proves it when it stages, from that minor's own repository.
-    const offered = facts?.versionsOnOffer.filter((version) => isOfMinor(version, target)) ?? []
+    // What a bundle holds, each host proves when it stages.
+    const onOffer = view.spec.airGapped ? [] : (facts?.versionsOnOffer ?? [])
+    const offered = onOffer.filter((version) => isOfMinor(version, target))
     if (!atTarget && offered.length > 0 && !offered.includes(target.text)) unoffered.push(name)
   }
   if (unoffered.length > 0) {

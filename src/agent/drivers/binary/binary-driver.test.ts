@@ -119,9 +119,9 @@ describe('a program in one file', () => {
   it('comes from the bundle alone where the order has one', async () => {
     const bundle = { url: '/srv/bundle.tar', sha256: 'a'.repeat(64) }
     const context = contextOf(order({}, { bundle }))
-    expect((await binaryDriver(noServer).stage?.(context, never))?.code).toBe('ContentMismatch')
-    await mkdir(join(folder, 'staging/bundle/files'), { recursive: true })
-    await writeFile(join(folder, 'staging/bundle/files', hash(newProgram)), newProgram, { mode: 0o644 })
+    expect((await binaryDriver(noServer).stage?.(context, never))?.code).toBe('BundleIncomplete')
+    await mkdir(join(folder, 'staging/bundle/binaries'), { recursive: true })
+    await writeFile(join(folder, 'staging/bundle/binaries/k3s'), newProgram, { mode: 0o644 })
     expect(await binaryDriver(noServer).stage?.(context, never)).toBeUndefined()
     await act(context, 'do')
     expect(await readFile(path, 'utf8')).toBe(newProgram)
