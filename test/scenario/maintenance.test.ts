@@ -202,6 +202,36 @@ describe('maintenance jobs', () => {
   })
 })
 
+describe('a maintenance job that fails', () => {
+  const texts = ['false\n', 'true\n'] as const
+  const jobOf = (text: string) => ({
+    name: 'rotate',
+    configMap: `rotate-${text.trim()}`,
+    sha256: createHash('sha256').update(text).digest('hex'),
+  })
+
+  scenario('stays failed and holds the others back until it is corrected', able(3), async ({ cluster, person }) => {
+    const [bad, good] = texts
+    await cluster.until('the namespace is there', () => cluster.ledger.epoch > 0)
+    for (const text of texts) await person.storesScript(jobOf(text).configMap, operatorNamespace, text)
+    for (const node of cluster.names) cluster.failing.add(node)
+    await person.setsPolicy({ maintenance: { jobs: [jobOf(bad)] }, budgets: [{ maxUnavailable: 2 }] })
+    await cluster.until('one failed', () =>
+      cluster.names.some((name) => cluster.state(name)?.status?.rollout?.phase === 'Failed'),
+    )
+    await cluster.pass(1_800_000)
+    const failed = cluster.names.filter((name) => cluster.state(name)?.status?.rollout?.phase === 'Failed')
+    expect(cluster.taken).toEqual(failed)
+    expect(failed.length).toBeLessThan(3)
+    cluster.failing.clear()
+    await person.setsPolicy({ maintenance: { jobs: [jobOf(good)] }, budgets: [{ maxUnavailable: 2 }] })
+    await cluster.until('all have done it', () =>
+      cluster.names.every((name) => cluster.state(name)?.status?.agent?.jobs?.length === 1),
+    )
+    await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
+  })
+})
+
 describe('a log that a person asks for', () => {
   scenario('goes through the operator to the agent and back, and is cleared away', able(2), async (story) => {
     const { cluster, person, update } = story
