@@ -49,6 +49,7 @@ const planning = {
   ScriptMissing: 'the ConfigMap with the script is not there, or has no key "script"',
   ScriptChanged: 'the script in the ConfigMap does not have the SHA-256 the update names',
   ProfileConflict: 'two NodeProfiles of the same priority want different things; change one of them or its priority',
+  ProfileUnknown: 'the NodeProfile the update names is not there, or rolls out by itself',
   ProfileContradicted: 'the update and a NodeProfile want different things; change one of the two',
   ProfileSourceMissing: 'the ConfigMap or Secret a file of the profile comes from is not there, or lacks the key',
   ProfileTooLarge: 'what the profiles want of one node is larger than 900 KiB; move large files into a package',
@@ -92,6 +93,10 @@ const outcome = {
   DownloadRefused:
     'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
   DiskTooFull: 'the host’s disk has no room for what the work needs; free some, then try again',
+  BundleMissing: 'no bundle lies at the path that the update names on this host; put it there',
+  BundleBroken:
+    'the bundle is not whole, not what its manifest says, or not for this host; check it with slipway bundle verify',
+  BundleIncomplete: 'the bundle does not hold what the work needs; add what is named and make it anew',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
   Drifted: 'the host is not as its NodeProfiles want it',

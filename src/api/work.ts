@@ -1,7 +1,7 @@
 // What an order asks of a host, and the parts of it that users write themselves in a DirectUpdate.
 
 import { z } from 'zod'
-import { absolutePath, kubernetesVersion, objectName, sha256Text, unitName, webAddress } from './scalars.ts'
+import { absolutePath, kubernetesVersion, objectName, sha256Text, shapedText, unitName, webAddress } from './scalars.ts'
 
 /** Content by its SHA-256, in an immutable ConfigMap of the operator's namespace; its key "script" (or "content") is the content. */
 export const contentSchema = z.strictObject({
@@ -44,7 +44,7 @@ export const osWorkSchema = z.strictObject({
     .describe('image-based hosts: registry/name:tag or registry/name@sha256:…; a tag is resolved once'),
   verify: z
     .strictObject({
-      key: z.string().min(1).max(8192).describe('PEM public key (cosign) or ASCII-armoured GPG key (ostree)'),
+      key: z.string().min(1).max(8192).describe('PEM public key of a cosign key pair'),
     })
     .optional()
     .describe('the image must be signed with this key; unsigned is then refused'),
@@ -68,7 +68,11 @@ export const rebootChoices = ['IfRequired', 'Always', 'Never'] as const
 export const rollbackChoices = ['Image', 'All', 'Never'] as const
 
 export const bundleSchema = z.strictObject({
-  url: z.string().min(1).max(1024).describe('https://…, or the absolute path of a bundle that lies on every host'),
+  url: shapedText(
+    1024,
+    '(https?://|/)[^/ ][^ ]*',
+    'must be https://…, or the absolute path of a bundle that lies on every host',
+  ).describe('https://…, or the absolute path of a bundle that lies on every host'),
   sha256: sha256Text,
 })
 

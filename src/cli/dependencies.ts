@@ -1,5 +1,6 @@
 // What the command line needs from the outside. Main hands it in, so that every command runs in a test without a process.
 
+import type { Bundles } from '../ports/bundles.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Compression } from '../ports/compression.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
@@ -110,6 +111,7 @@ export interface CliDependencies {
   /** The agent on this machine. */
   local(): Promise<LocalClient>
   compression(): Promise<Compression>
+  bundles(): Promise<Bundles>
   /** SHA-256 in lower-case hexadecimal. */
   sha256(text: string): string
   /** The generated CustomResourceDefinitions as one YAML text of several documents. */

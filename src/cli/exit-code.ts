@@ -26,6 +26,7 @@ const exitCodeByError: Partial<Readonly<Record<SlipwayErrorCode, number>>> = {
   CrdsMissing: exitCode.unreachable,
   CrdsOutdated: exitCode.unreachable,
   NotFound: exitCode.usage,
+  BundleMissing: exitCode.usage,
   Refused: exitCode.blocked,
   DiskFull: exitCode.failed,
   DiskNotFound: exitCode.failed,

@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander'
 import { contextOf, type RunAction } from './command-context.ts'
 import { addAgent } from './commands/agent.ts'
+import { addBundle } from './commands/bundle.ts'
 import { addDemo } from './commands/demo.ts'
 import { addHost } from './commands/host.ts'
 import { addInstall } from './commands/install.ts'
@@ -79,6 +80,7 @@ const commands = [
   addWhy,
   addLogs,
   addHost,
+  addBundle,
   addInstall,
   addSimulate,
   addSim,

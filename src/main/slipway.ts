@@ -29,6 +29,7 @@ const deps: CliDependencies = {
   readFile: (path) => readFile(path, 'utf8'),
   local: async () => (await import('../adapters/local-socket/unix-client.ts')).unixClient,
   compression: async () => (await import('../adapters/compression/gzip.ts')).gzipCompression,
+  bundles: async () => new (await import('../adapters/bundle/file-bundles.ts')).FileBundles(),
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
   // Loaded when asked for: an agent keeps no simulator and no YAML in memory, and `status` does not wait for them.
   yaml: async () => (await import('./yaml-text.ts')).yamlText,

@@ -1,5 +1,6 @@
 // Objects and dependencies for the tests of the command line: one small cluster in the middle of an upgrade.
 
+import { FileBundles } from '../../src/adapters/bundle/file-bundles.ts'
 import { gzipCompression } from '../../src/adapters/compression/gzip.ts'
 import type { DirectUpdate, DirectUpdateStatus } from '../../src/api/direct-update.ts'
 import { directUpdates } from '../../src/api/direct-update.ts'
@@ -223,6 +224,7 @@ export function cliFixture(api: FakeKubeApi, changes: Partial<CliDependencies> =
     readFile: async (path) => Promise.reject(new Error(`ENOENT: no such file, open '${path}'`)),
     local: notAsked,
     compression: async () => gzipCompression,
+    bundles: async () => new FileBundles(),
     sha256: (text) => text.length.toString(16).padStart(64, '0'),
     crds: async () => 'kind: CustomResourceDefinition\n',
     runOperator: notAsked,

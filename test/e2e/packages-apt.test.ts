@@ -114,7 +114,7 @@ describe('apt on a booted machine', () => {
     expect(unknown).toMatchObject({
       reason: {
         code: 'VersionUnknown',
-        message: 'the host’s repositories do not offer kubelet 1.35.9; they offer 1.35.4-1.1, 1.35.3-1.1',
+        message: 'the host’s repositories do not offer kubelet 1.35.9; on offer: 1.35.4-1.1, 1.35.3-1.1',
       },
     })
     expect(await stage(manager, { wanted: [{ name: 'nothing' }] })).toMatchObject({
@@ -148,6 +148,9 @@ describe('apt on a booted machine', () => {
     await machine.run(['mount', '-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', '/small'])
     const full = await stage(manager, { folder: '/small/one', sources, wanted })
     expect(full).toMatchObject({ reason: { code: 'DiskTooFull', message: expect.stringContaining('/small') } })
+    await machine.exec(['dd', 'if=/dev/zero', 'of=/small/filler', 'bs=64k'])
+    const fuller = await stage(manager, { folder: '/small/two', sources, wanted })
+    expect(fuller).toMatchObject({ reason: { code: 'DiskTooFull' } })
     await machine.destroy()
   })
 

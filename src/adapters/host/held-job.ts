@@ -15,7 +15,7 @@ const waitForPipe = `
 gate=$result.go
 rm -f "$gate"
 mkfifo -m 600 "$gate" || exit 0
-word=$(timeout 60 head -n 1 "$gate")
+word=$(timeout 600 head -n 1 "$gate")
 rm -f "$gate"
 [ "$word" = go ] || exit 0
 `

@@ -1,7 +1,9 @@
 // How units behave is tested on booted machines, in test/e2e/unit-jobs.test.ts.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { startArguments } from './unit-jobs.ts'
+import { MachineFiles } from './machine-files.ts'
+import { startArguments, UnitJobs } from './unit-jobs.ts'
 import { parseUnitState } from './unit-state.ts'
 
 describe('what systemd-run is told', () => {
@@ -37,5 +39,18 @@ describe('what systemctl shows', () => {
 
   it('is refused where it says nothing', () => {
     expect(() => parseUnitState('')).toThrow()
+  })
+})
+
+describe('waiting for the end of a unit', () => {
+  it('goes on where nothing can be watched', async () => {
+    const files = new MachineFiles('/no/such/root', () => Promise.resolve())
+    const run = async () => {
+      await delay(50)
+      return { exitCode: 0, stdout: 'MainPID=0\nActiveState=inactive\nInvocationID=\n', stderr: '' }
+    }
+    const identity = { pid: 1, startTime: 'ab', bootId: 'b', unit: 'slipway-1.service' }
+    await new UnitJobs({ root: '/no/such/root', files, run }).ended(identity, new AbortController().signal)
+    await expect(files.watch(['/a'], () => undefined, new AbortController().signal)).rejects.toThrow()
   })
 })

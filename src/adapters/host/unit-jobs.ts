@@ -68,7 +68,9 @@ export class UnitJobs implements JobKeeper {
     const over = new AbortController()
     const stop = AbortSignal.any([signal, over.signal])
     let ring = (): void => undefined
-    const watching = this.#options.files.watch([`/run/systemd/transient/${process.unit}`], () => ring(), stop)
+    const file = `/run/systemd/transient/${process.unit}`
+    // Where nothing can be watched the check behind it does.
+    const watching = this.#options.files.watch([file], () => ring(), stop).catch(() => undefined)
     try {
       for (;;) {
         const rung = new Promise<void>((resolve) => {
@@ -82,7 +84,7 @@ export class UnitJobs implements JobKeeper {
       throw signal.aborted ? signal.reason : error
     } finally {
       over.abort()
-      await watching.catch(() => undefined)
+      await watching
     }
   }
 

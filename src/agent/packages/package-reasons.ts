@@ -1,15 +1,20 @@
 // Why packages cannot be staged, in the same words for every package manager.
 
 import type { Reason } from '../../api/reason.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Host } from '../../ports/host.ts'
+import type { StageResult } from './package-manager.ts'
 
 /** Left free beside what the packages take: logs, the journal, the kubelet. */
 const spareBytes = 128 * 1024 * 1024
 
+/** How a sentence about what is not on offer begins. */
+export const lacking = 'the host’s repositories do not offer'
+
 export function versionUnknown(name: string, version: string | undefined, offered: readonly string[]): Reason {
   const offer = offered.length === 0 ? 'no version of it at all' : offered.slice(0, 10).join(', ')
   const asked = version === undefined ? name : `${name} ${version}`
-  return { code: 'VersionUnknown', message: `the host’s repositories do not offer ${asked}; they offer ${offer}` }
+  return { code: 'VersionUnknown', message: `${lacking} ${asked}; on offer: ${offer}` }
 }
 
 export function packageHeld(names: readonly string[], why: string): Reason {
@@ -21,6 +26,16 @@ export function packageHeld(names: readonly string[], why: string): Reason {
 
 export function diskTooFull(why: string): Reason {
   return { code: 'DiskTooFull', message: `not enough room on the host’s disk for the packages: ${why}` }
+}
+
+/** A disk that is full while our own small files are written is the same reason. */
+export async function unlessDiskFull(stage: () => Promise<StageResult>): Promise<StageResult> {
+  try {
+    return await stage()
+  } catch (error) {
+    if (!(error instanceof SlipwayError) || error.code !== 'DiskFull') throw error
+    return { ok: false, reason: diskTooFull(error.message) }
+  }
 }
 
 /** Room for what is still to be fetched into the folder, and for what the installed files take more than now. */

@@ -27,7 +27,7 @@ export async function stageReturn(
   const stage = () => manager.stageReturn(staged, request, signal)
   const result = await stageOnce(context, manager, returnNote(note), stage, signal)
   if (result.ok) return undefined
-  if (result.reason.code !== 'VersionUnknown') return result.reason
+  if (result.reason.code !== 'VersionUnknown' && result.reason.code !== 'BundleIncomplete') return result.reason
   await context.warn(`these packages cannot be rolled back: ${result.reason.message}`)
   return undefined
 }

@@ -8,7 +8,7 @@ import {
   settingsOfFile,
 } from './etcd-settings.ts'
 
-// The shape of Debian’s /etc/default/etcd and of what kubespray writes to /etc/etcd.env.
+// By the names etcd’s own documentation gives to its environment variables.
 const environment = `## etcd(1) daemon options
 # ETCD_NAME="default"
 ETCD_ADVERTISE_CLIENT_URLS="https://10.0.0.1:2379"
@@ -17,7 +17,7 @@ ETCD_TRUSTED_CA_FILE=/etc/ssl/etcd/ca.pem
 ETCD_CERT_FILE='/etc/ssl/etcd/member.pem'
 ETCD_KEY_FILE=/etc/ssl/etcd/member-key.pem
 `
-// The shape of etcd.conf.yml.sample of etcd itself.
+// By the names of etcd’s own configuration file.
 const file = `name: 'default'
 listen-client-urls: http://0.0.0.0:2379
 advertise-client-urls: http://10.0.0.1:2379

@@ -176,6 +176,12 @@ describe('planning', () => {
       plan: 'lasting VersionUnknown: c1, w1 cannot install v1.36.3; on offer: v1.36.1, v1.36.2',
     },
     {
+      name: 'what a bundle holds is not looked for in the repositories',
+      hosts: { c1: { offer: ['v1.36.1'] } },
+      spec: to('v1.36.3', { airGapped: { bundle: { url: '/srv/bundle.tar', sha256: sha } } }),
+      plan: planned(1),
+    },
+    {
       name: 'an index that knows only other minor versions says nothing of this one',
       hosts: { c1: { offer: ['v1.35.5'] } },
       spec: to('v1.36.3'),

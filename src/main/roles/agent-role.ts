@@ -1,3 +1,4 @@
+import { FileBundles } from '../../adapters/bundle/file-bundles.ts'
 import { gzipCompression } from '../../adapters/compression/gzip.ts'
 import { FileDisk } from '../../adapters/disk/file-disk.ts'
 import { WebDownload } from '../../adapters/download/web-download.ts'
@@ -8,6 +9,7 @@ import { keyPairSignatures } from '../../adapters/oci/key-pair-signatures.ts'
 import { runAgent } from '../../agent/agent.ts'
 import { allSideTasks } from '../../agent/all-side-tasks.ts'
 import { allDrivers } from '../../agent/drivers/all-drivers.ts'
+import { bundleDriver } from '../../agent/drivers/bundle/bundle-driver.ts'
 import { JobRecord } from '../../agent/drivers/jobs/job-record.ts'
 import type { AgentOptions } from '../../cli/dependencies.ts'
 import { profileParts } from './profile-parts.ts'
@@ -33,7 +35,9 @@ export async function agentRole(
   const download = new WebDownload({ proxyEnv: env })
   const profiles = profileParts(host, clock, stateDir)
   const tools = { clock, random, download, signatures: keyPairSignatures, jobRecord }
-  const drivers = [profiles.driver, ...allDrivers(tools)]
+  // Where there is a bundle, all others take what they need from it.
+  const bundle = bundleDriver({ download, bundles: new FileBundles(inContainer ? hostRoot : '') })
+  const drivers = [bundle, profiles.driver, ...allDrivers(tools)]
   const sideTasks = [
     ...profiles.sideTasks,
     ...allSideTasks({

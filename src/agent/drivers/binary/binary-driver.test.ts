@@ -14,7 +14,7 @@ import { folderNotes } from '../../journal/notes.ts'
 import type { ActStep, Staging } from '../driver.ts'
 import { binaryDriver } from './binary-driver.ts'
 
-// What `k3s --version` prints, as its documentation has it.
+// What `k3s --version` prints, by k3s-io/k3s#2621.
 const program = (version: string) => `#!/bin/sh\necho 'k3s version ${version} (0bd989d9)'\necho 'go version go1.25.5'\n`
 const [oldProgram, newProgram] = [program('v1.35.4+k3s1'), program('v1.36.3+k3s1')]
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -119,9 +119,9 @@ describe('a program in one file', () => {
   it('comes from the bundle alone where the order has one', async () => {
     const bundle = { url: '/srv/bundle.tar', sha256: 'a'.repeat(64) }
     const context = contextOf(order({}, { bundle }))
-    expect((await binaryDriver(noServer).stage?.(context, never))?.code).toBe('ContentMismatch')
-    await mkdir(join(folder, 'staging/bundle/files'), { recursive: true })
-    await writeFile(join(folder, 'staging/bundle/files', hash(newProgram)), newProgram, { mode: 0o644 })
+    expect((await binaryDriver(noServer).stage?.(context, never))?.code).toBe('BundleIncomplete')
+    await mkdir(join(folder, 'staging/bundle/binaries'), { recursive: true })
+    await writeFile(join(folder, 'staging/bundle/binaries/k3s'), newProgram, { mode: 0o644 })
     expect(await binaryDriver(noServer).stage?.(context, never)).toBeUndefined()
     await act(context, 'do')
     expect(await readFile(path, 'utf8')).toBe(newProgram)

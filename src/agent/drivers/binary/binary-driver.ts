@@ -80,9 +80,10 @@ async function obtain(download: Download, staging: Staging, signal: AbortSignal)
   const { url, sha256, name } = workOf(order)
   const to = stagedFile(staging)
   if (!order.work.bundle) return await download.fetch({ url, sha256, to, mode: 0o755, maxBytes }, signal)
-  const bundled = `${stagingFolder}/bundle/files/${sha256}`
-  if ((await host.files.sha256(bundled)) !== sha256) {
-    return { code: 'ContentMismatch', message: `the bundle does not hold ${name} with SHA-256 ${sha256}` }
+  const folder = `${stagingFolder}/bundle/binaries`
+  const bundled = `${folder}/${name}`
+  if (!(await host.files.names(folder)).includes(name) || (await host.files.sha256(bundled)) !== sha256) {
+    return { code: 'BundleIncomplete', message: `the bundle does not hold binaries/${name} with SHA-256 ${sha256}` }
   }
   await answerOf(host, { argv: ['/bin/sh', '-c', swapProgram, 'swap', bundled, to, ''], timeoutMs: 5 * 60_000 }, signal)
   return undefined

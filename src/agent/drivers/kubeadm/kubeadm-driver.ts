@@ -72,7 +72,7 @@ function kubeadmProgram(stagedTree: StagedTree): KubeadmProgram {
   return async (context, signal) => {
     if (!bringsPrograms(context.order)) return 'kubeadm'
     const tree = await stagedTree(context, signal)
-    if (tree !== undefined) return `${tree}/usr/bin/kubeadm`
+    if (tree !== undefined) return `${tree === '/' ? '' : tree}/usr/bin/kubeadm`
     throw new SlipwayError('StepFailed', 'no operating-system image is staged, so its kubeadm cannot be run')
   }
 }

@@ -11,6 +11,7 @@ import { answerOf, jsonAnswerOf } from '../host-answer.ts'
 import { stagedComponent } from '../kubernetes-packages.ts'
 import { targetVersion } from '../kubernetes-target.ts'
 import { findImageStore, type ImageStore } from '../runtime/image-store.ts'
+import { loadImage } from '../runtime/load-image.ts'
 import { readClusterConfiguration } from './cluster-record.ts'
 
 /** $1 package file, $2 folder it is unpacked into. */
@@ -52,11 +53,14 @@ async function importBundled(
   signal: AbortSignal,
 ): Promise<Reason | undefined> {
   const folder = `${stagingFolder}/bundle/images`
-  for (const name of await host.files.names(folder)) await store.load(`${folder}/${name}`, signal)
+  for (const name of await host.files.names(folder)) {
+    const reason = await loadImage(host, `${folder}/${name}`, signal)
+    if (reason) return reason
+  }
   const missing = missingImages(images, await store.list(signal))
   if (missing.length === 0) return undefined
   return {
-    code: 'ImageMissing',
+    code: 'BundleIncomplete',
     message: `the bundle does not hold ${missing.join(', ')}; make it anew with these images`,
   }
 }

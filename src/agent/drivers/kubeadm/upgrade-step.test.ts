@@ -59,7 +59,19 @@ describe('what is run on a control-plane node', () => {
     await step.argv(made.context, made.signal)
     made.answers({ 'kubeadm-config': record('v1.36.3'), '/api/v1/nodes?': nodes('node2') })
     expect(await step.argv(made.context, made.signal)).toContain('v1.36.3')
-    expect(await step.holds?.(made.context, made.signal)).toBe(false)
+  })
+
+  it('is not done by looks alone once it was begun: the add-ons come last', async () => {
+    const done = await bench('v1.36.3')
+    done.answers({
+      'kubeadm-config': record('v1.36.3'),
+      '/api/v1/nodes?': nodes('node2'),
+      '/pods?': pods('v1.36.3'),
+      '/version': JSON.stringify({ gitVersion: 'v1.36.3' }),
+    })
+    expect(await step.holds?.(done.context, done.signal)).toBe(true)
+    await step.argv(done.context, done.signal)
+    expect(await step.holds?.(done.context, done.signal)).toBe(false)
   })
 
   it('ignores CreateJob where its pod could run nowhere, and says so', async () => {

@@ -13,8 +13,6 @@ export interface ImageStore {
   /** Every name an image is known by. */
   list(signal: AbortSignal): Promise<readonly string[]>
   pull(image: string, signal: AbortSignal): Promise<PullOutcome>
-  /** Reads an image archive from the host's disk. */
-  load(archive: string, signal: AbortSignal): Promise<void>
 }
 
 const pullTimeoutMs = 20 * 60_000
@@ -55,7 +53,6 @@ function crictlStore(host: Host, endpoint: string | undefined): ImageStore {
     },
     pull: async (image, signal) =>
       judgePull(image, await host.run({ argv: [...crictl, 'pull', image], timeoutMs: pullTimeoutMs }, signal)),
-    load: (archive, signal) => loadWithCtr(host, archive, signal),
   }
 }
 
@@ -65,12 +62,7 @@ function ctrStore(host: Host): ImageStore {
       (await answerOf(host, { argv: [...ctr, 'list', '--quiet'] }, signal)).split('\n').filter((line) => line !== ''),
     pull: async (image, signal) =>
       judgePull(image, await host.run({ argv: [...ctr, 'pull', image], timeoutMs: pullTimeoutMs }, signal)),
-    load: (archive, signal) => loadWithCtr(host, archive, signal),
   }
-}
-
-async function loadWithCtr(host: Host, archive: string, signal: AbortSignal): Promise<void> {
-  await answerOf(host, { argv: [...ctr, 'import', archive], timeoutMs: pullTimeoutMs }, signal)
 }
 
 /** What a registry says for good is told apart from what may pass: a network that is away, a registry under load. */

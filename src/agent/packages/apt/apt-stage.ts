@@ -36,7 +36,9 @@ export async function stageApt(host: Host, request: StageRequest, signal: AbortS
 
 export async function stageAptUpgrade(host: Host, request: UpgradeRequest, signal: AbortSignal): Promise<StageResult> {
   const status = await readDpkgStatus(host, signal)
-  const pins = exceptionPins(request.except, status) + (request.upgrade === 'Security' ? securityPins : '')
+  // A bundle has no security archive: whoever made it chose what is in it.
+  const onlySecurity = request.upgrade === 'Security' && request.sources.from === 'Host'
+  const pins = exceptionPins(request.except, status) + (onlySecurity ? securityPins : '')
   const folder = await prepareAptFolder(host, request.folder, request.sources, pins, signal)
   const refused = await update(host, folder, request.sources, signal)
   if (refused) return { ok: false, reason: refused }

@@ -82,7 +82,8 @@ export async function stageDnfUpgrade(
   const offered = new Set(newer.stdout.split('\n'))
   const command = [
     'upgrade',
-    ...(upgrade === 'Security' ? ['--security'] : []),
+    // A bundle has no advisories: whoever made it chose what is in it.
+    ...(upgrade === 'Security' && sources.from === 'Host' ? ['--security'] : []),
     `--exclude=${[...except, ...held].join(',')}`,
   ]
   const transaction = { host, folder, status, online, command, wanted: [], unwanted: [] }

@@ -1,0 +1,65 @@
+import type { Driver, Step, StepContext } from '../../../src/agent/drivers/driver.ts'
+import { kubeadmDriver } from '../../../src/agent/drivers/kubeadm/kubeadm-driver.ts'
+import { openBed } from '../../bed/bed.ts'
+import { raiseCluster } from '../../bed/kubeadm-cluster.ts'
+import { ignoredChecks } from '../../bed/kubeadm-config.ts'
+import { kubernetesVersion } from '../../bed/versions.ts'
+import type { ConformanceCase } from '../conformance-case.ts'
+
+/** A single control plane, the hardest one: the API is away for most of the work. */
+export const conformanceCase: ConformanceCase = {
+  name: 'kubeadm (control plane)',
+  driver: onNode(
+    kubeadmDriver(() => Promise.resolve(undefined)),
+    'node1',
+  ),
+  powerLosses: 1,
+  setUp: async (bed) => {
+    const inner = await openBed()
+    bed.atClose(() => inner.close())
+    const { nodes } = await raiseCluster(inner, { controlPlanes: 1, workers: 0 })
+    const [machine] = nodes
+    if (!machine) throw new Error('a cluster of one has one node')
+    return machine
+  },
+  order: () =>
+    Promise.resolve({
+      role: 'ControlPlane',
+      work: {
+        kubernetes: {
+          version: kubernetesVersion,
+          components: ['kubeadm'],
+          kubeadm: { ignorePreflightErrors: ignoredChecks.split(',') },
+        },
+      },
+    }),
+  isDone: async (machine) => {
+    const kubectl = ['kubectl', '--kubeconfig=/etc/kubernetes/admin.conf']
+    const { stdout } = await machine.exec([...kubectl, 'get', '--raw', '/version'])
+    const record = await machine.exec([
+      ...kubectl,
+      '-n',
+      'kube-system',
+      'get',
+      'configmap',
+      'kubeadm-config',
+      '-o',
+      'yaml',
+    ])
+    return stdout.includes(`"gitVersion": "${kubernetesVersion}"`) && record.stdout.includes(kubernetesVersion)
+  },
+}
+
+/** The suite's node has another name than the cluster's. */
+function onNode({ steps, ...driver }: Driver, nodeName: string): Driver {
+  const there = <C extends StepContext>(context: C): C => ({ ...context, nodeName })
+  const renamed = (step: Step): Step => {
+    const { holds, missing } = step
+    const looks = {
+      ...(holds && { holds: (context: StepContext, signal: AbortSignal) => holds(there(context), signal) }),
+      ...(missing && { missing: (context: StepContext, signal: AbortSignal) => missing(there(context), signal) }),
+    }
+    return { ...step, ...looks }
+  }
+  return { ...driver, steps: (order) => steps(order).map(renamed) }
+}

@@ -1,0 +1,3 @@
+import { imageCase } from '../image-case.ts'
+
+export const conformanceCase = imageCase('ostree', 7)
