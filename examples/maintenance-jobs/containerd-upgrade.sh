@@ -9,7 +9,7 @@ export DEBIAN_FRONTEND
 
 package=
 for name in containerd.io containerd; do
-  if dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q 'install ok installed'; then
+  if dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed; then
     package=$name
     break
   fi
@@ -18,6 +18,15 @@ if [ -z "$package" ]; then
   echo "neither containerd nor containerd.io is installed" >&2
   exit 1
 fi
+
+# apt forgets a hold when it changes the package. Only a power loss in the middle of the upgrade can lose it.
+held=$(apt-mark showhold "$package")
+hold_again() {
+  # shellcheck disable=SC2086 # a list of names
+  if [ -n "$held" ]; then apt-mark hold $held; fi
+}
+trap hold_again EXIT
+trap 'exit 143' INT TERM
 
 dpkg --configure -a
 apt-get -o DPkg::Lock::Timeout=600 -q update

@@ -9,7 +9,7 @@ export DEBIAN_FRONTEND
 
 packages=
 for name in docker-ce docker-ce-cli docker-buildx-plugin docker-compose-plugin docker.io moby-engine moby-cli moby-buildx; do
-  if dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q 'install ok installed'; then
+  if dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed; then
     packages="$packages $name"
   fi
 done
@@ -24,6 +24,16 @@ fi
 
 # shellcheck disable=SC2086 # a list of names
 versions() { dpkg-query -W -f '${Package} ${Version}\n' $packages; }
+
+# apt forgets a hold when it changes the package. Only a power loss in the middle of the upgrade can lose it.
+# shellcheck disable=SC2086 # a list of names
+held=$(apt-mark showhold $packages)
+hold_again() {
+  # shellcheck disable=SC2086 # a list of names
+  if [ -n "$held" ]; then apt-mark hold $held; fi
+}
+trap hold_again EXIT
+trap 'exit 143' INT TERM
 
 dpkg --configure -a
 apt-get -o DPkg::Lock::Timeout=600 -q update

@@ -205,6 +205,11 @@ export interface PodDisruptionBudget extends KubeObject {
   }
 }
 
+export interface Secret extends KubeObject {
+  /** Base64. */
+  readonly data?: Readonly<Record<string, string>>
+}
+
 export interface ConfigMap extends KubeObject {
   readonly immutable?: boolean
   readonly data?: Readonly<Record<string, string>>
@@ -263,6 +268,7 @@ const groupType = <T extends KubeObject>(apiVersion: string, kind: string, plura
 export const nodes = coreType<Node>('Node', 'nodes', false)
 export const namespaces = coreType<Namespace>('Namespace', 'namespaces', false)
 export const pods = coreType<Pod>('Pod', 'pods', true)
+export const secrets = coreType<Secret>('Secret', 'secrets', true)
 export const configMaps = coreType<ConfigMap>('ConfigMap', 'configmaps', true)
 export const deployments = groupType<Deployment>('apps/v1', 'Deployment', 'deployments')
 export const replicaSets = groupType<ReplicaSet>('apps/v1', 'ReplicaSet', 'replicasets')

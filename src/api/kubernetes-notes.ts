@@ -12,3 +12,8 @@ export const upgradeBegunSchema = z.strictObject({ mode: z.enum(['apply', 'node'
 
 /** A file as it was before a step changed it. */
 export const fileBeforeSchema = z.strictObject({ content: z.string() })
+
+/** What `crictl ps -o json` prints, as far as it is read. */
+export const runningContainersSchema = z.object({
+  containers: z.array(z.object({ id: z.string(), metadata: z.object({ name: z.string() }) })).default([]),
+})

@@ -49,6 +49,7 @@ const planning = {
   ScriptMissing: 'the ConfigMap with the script is not there, or has no key "script"',
   ScriptChanged: 'the script in the ConfigMap does not have the SHA-256 the update names',
   ProfileConflict: 'two NodeProfiles of the same priority want different things; change one of them or its priority',
+  ProfileUnknown: 'the NodeProfile the update names is not there, or rolls out by itself',
   ProfileContradicted: 'the update and a NodeProfile want different things; change one of the two',
   ProfileSourceMissing: 'the ConfigMap or Secret a file of the profile comes from is not there, or lacks the key',
   ProfileTooLarge: 'what the profiles want of one node is larger than 900 KiB; move large files into a package',

@@ -44,7 +44,7 @@ export const osWorkSchema = z.strictObject({
     .describe('image-based hosts: registry/name:tag or registry/name@sha256:…; a tag is resolved once'),
   verify: z
     .strictObject({
-      key: z.string().min(1).max(8192).describe('PEM public key (cosign) or ASCII-armoured GPG key (ostree)'),
+      key: z.string().min(1).max(8192).describe('PEM public key of a cosign key pair'),
     })
     .optional()
     .describe('the image must be signed with this key; unsigned is then refused'),

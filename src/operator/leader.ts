@@ -18,6 +18,7 @@ import { followMaintenance } from './maintenance/maintenance-wakes.ts'
 import { makeNodeReconcile } from './node/node-controller.ts'
 import type { OperatorMetrics } from './operator-metrics.ts'
 import type { OperatorPorts } from './ports.ts'
+import { openProfiles, type Profiles } from './profile/profiles.ts'
 import { Operations } from './update/operations.ts'
 import { ScriptShelf } from './update/script-content.ts'
 import { makeUpdateReconcile } from './update/update-controller.ts'
@@ -38,7 +39,7 @@ export interface LeaderOptions {
 
 /** After a change of leader nothing is judged late before this has passed. */
 const graceMs = 60_000
-const workers = { nodes: 32, updates: 2, grants: 1, maintenance: 8 }
+const workers = { nodes: 32, updates: 2, profiles: 1, grants: 1, maintenance: 8 }
 
 export async function lead(options: LeaderOptions, signal: AbortSignal): Promise<void> {
   const { ports, metrics, namespace } = options
@@ -52,6 +53,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
 
   const operations = new Operations(cluster, namespace)
   const wakeUps = new WakeUps(ports, cluster, book, operations)
+  const profiles = await openProfiles({ options, serverVersion, cluster, book, operations, wakeUps }, signal)
   wakeUps.follow()
   const term: Term = {
     options,
@@ -62,6 +64,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     wakeUps,
     grants: new GrantPass(ports, cluster, book),
     scripts: new ScriptShelf(ports.api, namespace),
+    profiles,
   }
   const source = new MaintenanceSource(cluster, namespace)
   operations.addSource(source)
@@ -75,6 +78,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   const reconciles = {
     nodes: nodeReconcile(term, signal),
     updates: updateReconcile(term),
+    profiles: profiles.reconcile,
     grants: () => reconcileGrants(term, signal),
   }
   const run = (name: keyof typeof reconciles) => {
@@ -84,7 +88,14 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   }
   metrics?.leading(true)
   try {
-    await Promise.all([watching, run('nodes'), run('updates'), run('grants'), runController(maintenance, signal)])
+    await Promise.all([
+      watching,
+      run('nodes'),
+      run('updates'),
+      run('profiles'),
+      run('grants'),
+      runController(maintenance, signal),
+    ])
   } finally {
     metrics?.leading(false)
   }
@@ -100,10 +111,11 @@ interface Term {
   readonly wakeUps: WakeUps
   readonly grants: GrantPass
   readonly scripts: ScriptShelf
+  readonly profiles: Profiles
 }
 
 function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
-  const { options, cluster, book, grants, operations, wakeUps, scripts } = term
+  const { options, cluster, book, grants, operations, wakeUps, scripts, profiles } = term
   const { ports, namespace, podName, stepDown, events } = options
   const wake = (name: string) => wakeUps.node(name)
   return makeNodeReconcile({
@@ -120,6 +132,7 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     prepare: async (order, until) => {
       const update = cluster.updates.get(order.update)
       if (update) await scripts.ensure(update, undefined, until)
+      await profiles.prepare(order, until)
     },
     wake,
     wakeGrants: () => wakeUps.grants(),
@@ -145,7 +158,16 @@ function maintenanceReconcile(term: Term, source: MaintenanceSource): Reconcile 
   })
 }
 
-function updateReconcile({ options, serverVersion, cluster, book, operations, wakeUps, scripts }: Term): Reconcile {
+function updateReconcile({
+  options,
+  serverVersion,
+  cluster,
+  book,
+  operations,
+  wakeUps,
+  scripts,
+  profiles,
+}: Term): Reconcile {
   return makeUpdateReconcile({
     ports: options.ports,
     cluster,
@@ -158,6 +180,7 @@ function updateReconcile({ options, serverVersion, cluster, book, operations, wa
     ownNode: options.nodeName,
     wakeNode: (name) => wakeUps.node(name),
     wakeGrants: () => wakeUps.grants(),
+    profileWork: (node, profile) => profiles.book.workFor(node, profile),
   })
 }
 

@@ -9,6 +9,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
+import type { Sealing } from '../ports/sealing.ts'
 import { lead } from './leader.ts'
 import type { OperatorMetrics } from './operator-metrics.ts'
 
@@ -25,6 +26,8 @@ export interface OperatorOptions {
   /** The pod this process runs in, and its node; absent outside a cluster. */
   readonly podName?: string
   readonly nodeName?: string
+  /** Absent: nothing secret can be brought to hosts. */
+  readonly sealing?: Sealing
 }
 
 /** How long a leader that moves away leaves the lease to others. */
@@ -49,7 +52,7 @@ async function serve(term: Term, election: LeaderElection, options: OperatorOpti
   const life = new LinkedAbort(term.signal)
   const { signal } = life
   const api = fencedApi(options.api, () => term.isCurrent() && !signal.aborted)
-  const ports = { api, clock, random, log }
+  const ports = { api, clock, random, log, ...(options.sealing && { sealing: options.sealing }) }
   const events = new EventRecorder({
     ...ports,
     controller: 'slipway.dev/operator',

@@ -2,6 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
+import type { Sealing } from '../ports/sealing.ts'
 
 /** What every part of the operator stands on. `api` is fenced: it refuses writes once the lease could be another's. */
 export interface OperatorPorts {
@@ -9,4 +10,6 @@ export interface OperatorPorts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  /** Absent: nothing secret can be brought to hosts. */
+  readonly sealing?: Sealing
 }

@@ -9,13 +9,13 @@ import { isForeign } from './node/act.ts'
 import type { OperatorPorts } from './ports.ts'
 import type { Operations } from './update/operations.ts'
 
-/** The ledger has one pass for everything that waits. */
+/** The ledger has one pass for everything that waits, and so have profiles. */
 const pass = 'pass'
 /** Many changes in the cluster at once are one reason to plan again. */
 const replanMs = 500
 
 export class WakeUps {
-  readonly queues: Readonly<Record<'nodes' | 'updates' | 'grants', WorkQueue>>
+  readonly queues: Readonly<Record<'nodes' | 'updates' | 'profiles' | 'grants', WorkQueue>>
   readonly #cluster: Cluster
   readonly #book: LedgerBook
   readonly #operations: Operations
@@ -23,7 +23,7 @@ export class WakeUps {
 
   constructor({ clock, random }: OperatorPorts, cluster: Cluster, book: LedgerBook, operations: Operations) {
     const queue = () => new WorkQueue({ clock, random, baseMs: 20, maxMs: 15_000 })
-    this.queues = { nodes: queue(), updates: queue(), grants: queue() }
+    this.queues = { nodes: queue(), updates: queue(), profiles: queue(), grants: queue() }
     this.#cluster = cluster
     this.#book = book
     this.#operations = operations
@@ -53,12 +53,18 @@ export class WakeUps {
     this.queues.grants.add(pass)
   }
 
+  /** Profiles are looked at together. */
+  profiles(): void {
+    this.queues.profiles.add(pass)
+  }
+
   /** Everything that may have been left half-done, and from now on everything that changes. */
   follow(): void {
-    const { nodes, states, updates, policies } = this.#cluster
+    const { nodes, states, updates, profiles, policies } = this.#cluster
     nodes.subscribe(({ key }) => this.nodeChanged(key))
     states.subscribe(({ key }) => this.nodeChanged(key))
     updates.subscribe(({ key }) => this.update(key))
+    profiles.subscribe(() => this.profiles())
     policies.subscribe(() => {
       this.grants()
       for (const { owner } of this.#operations.running()) this.owner(owner)
@@ -66,6 +72,7 @@ export class WakeUps {
     for (const { metadata } of nodes.values()) if (this.#concerns(metadata.name)) this.node(metadata.name)
     for (const { metadata } of states.values()) if (this.#concerns(metadata.name)) this.node(metadata.name)
     for (const { metadata } of updates.values()) this.update(metadata.name)
+    this.profiles()
     this.grants()
   }
 
@@ -79,6 +86,9 @@ export class WakeUps {
       if (!operation.refresh(name)) continue
       this.grants()
       this.owner(operation.owner)
+    }
+    if (this.#cluster.profiles.size > 0 || this.#cluster.states.get(name)?.status?.agent?.profile) {
+      this.queues.profiles.addAfter(pass, replanMs)
     }
     for (const update of this.#operations.leaving) this.update(update)
     for (const update of this.#operations.awaiting) this.queues.updates.addAfter(update, replanMs)

@@ -52,6 +52,7 @@ export class PretendImageTools {
     this.#engine = engine
     this.booted = { digest: image.digest, serial: 0 }
     this.deployments = [this.booted]
+    this.putFile('/run/ostree-booted', '')
     bench.host.answer = (command) => this.#answer(command)
     bench.host.behave = (job) => this.#behave(job)
   }
@@ -69,6 +70,7 @@ export class PretendImageTools {
     this.booted = this.deployments[0] ?? this.booted
     this.#starts += 1
     this.#bench.host.losePower(() => 0)
+    this.putFile('/run/ostree-booted', '')
     this.#bench.clock.loseTimers(30_000)
     this.#bench.restart()
   }
@@ -118,14 +120,21 @@ export class PretendImageTools {
 
   #copyClaims(destination: string): CommandResult {
     const folder = destination.slice('dir:'.length)
-    for (const [digest, content] of this.blobs) {
-      const path = `${folder}/${digest.slice('sha256:'.length)}`
-      const attributes = { mode: 0o644, owner: 'root', group: 'root' }
-      const kept = { ...attributes, content, sha256: digest.slice('sha256:'.length) }
-      this.#bench.disk.folders.add('/pretend/files')
-      this.#bench.disk.putResult(`/pretend/files/${encodeURIComponent(path)}`, JSON.stringify(kept))
-    }
+    for (const [digest, content] of this.blobs) this.putFile(`${folder}/${digest.slice('sha256:'.length)}`, content)
     return done()
+  }
+
+  /** As another program would: at once. */
+  putFile(path: string, content: string): void {
+    const kept = {
+      mode: 0o644,
+      owner: 'root',
+      group: 'root',
+      content,
+      sha256: digestOf(content).slice('sha256:'.length),
+    }
+    for (const folder of ['/pretend', '/pretend/files']) this.#bench.disk.folders.add(folder)
+    this.#bench.disk.putResult(`/pretend/files/${encodeURIComponent(path)}`, JSON.stringify(kept))
   }
 
   #systemctl(args: readonly string[]): CommandResult {

@@ -1,3 +1,4 @@
+import type { AgentOptions } from '../../src/agent/agent.ts'
 import { driftWatch } from '../../src/agent/drift/drift-watch.ts'
 import type { ArgumentChange } from '../../src/agent/drivers/profile/kernel-arguments-work.ts'
 import { profileDriver } from '../../src/agent/drivers/profile/profile-driver.ts'
@@ -17,19 +18,27 @@ export const stateDir = '/var/lib/slipway'
 export class ProfileBench extends AgentBench {
   readonly system = new PretendSystem(() => this.disk)
   readonly kernelArguments = new Set<string>(['quiet'])
-  readonly turn = new Turn()
+  #turn = new Turn()
+  isWatching = false
   #orders = 0
 
   constructor(seed = 1) {
     super(seed)
     this.host.answer = (command) => this.system.answer(command)
+  }
+
+  /** Another life has its own turns: one that was killed in its turn holds up nobody. */
+  override start(part: Partial<AgentOptions> = {}): void {
+    this.#turn = new Turn()
     this.drivers = [profileDriver({ ...this.#options(), now: () => this.clock.now() }), scriptDriver]
+    const { isWatching } = this
+    super.start({ ...(isWatching && { sideTasks: [driftWatch(this.#options())] }), ...part })
   }
 
   #options() {
     return {
       stateDir,
-      turn: this.turn,
+      turn: this.#turn,
       open: ({ text }: SealedText) => Promise.resolve(Buffer.from(text, 'base64').toString()),
       findKernelArguments: () =>
         Promise.resolve({
@@ -44,7 +53,8 @@ export class ProfileBench extends AgentBench {
   }
 
   startWatching(): void {
-    this.start({ sideTasks: [driftWatch(this.#options())] })
+    this.isWatching = true
+    this.start()
   }
 
   get profile() {

@@ -35,6 +35,9 @@ const failing: Driver = {
 const plan = lifePlanSchema.parse(JSON.parse(process.argv[2] ?? ''))
 const { host, drivers, contents } = await parts(plan)
 
+// Whoever drives it holds its input open: it does not outlive them.
+process.stdin.on('end', () => process.exit(1)).resume()
+
 const cluster = new OneNodeCluster()
 for (const text of contents) {
   const { configMap, namespace } = contentOf(text)

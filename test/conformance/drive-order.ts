@@ -73,7 +73,7 @@ function startLife(
     midwayMs: dieMidwayMs ?? 0,
     ...(dieMidwayMs !== undefined && { deaths }),
   }
-  const child = spawn(process.execPath, [program, JSON.stringify(plan)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [program, JSON.stringify(plan)], { stdio: ['pipe', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   return {
     initPid,

@@ -37,7 +37,7 @@ function rowsOfDriver(
       !fresh.some((result) => result.name === name),
   )
   const proven = [...fresh.map(resultRow), ...kept.map(([, line]) => line)].toSorted()
-  const missing = proven.length === 0 && recorded.length === 0 ? [driver] : recorded
+  const missing = proven.length === 0 ? [driver, ...recorded] : recorded
   return [...proven, ...missing.map(unprovenRow)]
 }
 

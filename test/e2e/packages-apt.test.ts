@@ -148,6 +148,9 @@ describe('apt on a booted machine', () => {
     await machine.run(['mount', '-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', '/small'])
     const full = await stage(manager, { folder: '/small/one', sources, wanted })
     expect(full).toMatchObject({ reason: { code: 'DiskTooFull', message: expect.stringContaining('/small') } })
+    await machine.exec(['dd', 'if=/dev/zero', 'of=/small/filler', 'bs=64k'])
+    const fuller = await stage(manager, { folder: '/small/two', sources, wanted })
+    expect(fuller).toMatchObject({ reason: { code: 'DiskTooFull' } })
     await machine.destroy()
   })
 

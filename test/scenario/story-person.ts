@@ -11,7 +11,7 @@ import {
 } from '../../src/api/kube.ts'
 import { isKubeError } from '../../src/api/kube-error.ts'
 import { type MaintenancePolicy, maintenancePolicies, policyName } from '../../src/api/maintenance-policy.ts'
-import type { KubeApi, ObjectRef } from '../../src/ports/kube-api.ts'
+import type { KubeApi, ObjectRef, Unsaved } from '../../src/ports/kube-api.ts'
 import { createWorkload, ensureNamespace, type WorkloadOptions } from '../../src/sim/workloads.ts'
 
 export const shop = 'shop'
@@ -56,6 +56,11 @@ export class Person {
 
   async deletesPolicy(): Promise<void> {
     await this.deletes(maintenancePolicies, { name: policyName })
+  }
+
+  async creates<T extends KubeObject>(type: ResourceType<T>, object: Unsaved<T>): Promise<void> {
+    const { apiVersion, kind } = type
+    await this.#api.create(type, { ...object, apiVersion, kind }, this.#signal)
   }
 
   async deletes<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef): Promise<void> {

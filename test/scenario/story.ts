@@ -29,6 +29,7 @@ export interface StoryOptions {
   readonly withoutAgent?: readonly string[]
   readonly driversOf?: SimulationOptions['driversOf']
   readonly sideTasks?: SimulationOptions['sideTasks']
+  readonly sealing?: SimulationOptions['sealing']
   readonly seed?: number
 }
 
@@ -75,7 +76,7 @@ export async function play(options: StoryOptions, tell: (story: Story) => Promis
 }
 
 function build(
-  { nodes, driversOf, sideTasks }: StoryOptions,
+  { nodes, driversOf, sideTasks, sealing }: StoryOptions,
   seed: number,
   faults: CrashPoint,
   cluster: () => StoryCluster | undefined,
@@ -94,6 +95,7 @@ function build(
     faults: () => faults,
     ...(driversOf && { driversOf }),
     ...(sideTasks && { sideTasks }),
+    ...(sealing && { sealing }),
   })
 }
 

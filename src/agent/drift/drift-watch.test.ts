@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ProfileBench } from '../../../test/agent/profile-bench.ts'
-import { nodeProfile, stateOf } from '../../../test/samples/profiles.ts'
+import { nodeProfile, noState, stateOf } from '../../../test/samples/profiles.ts'
 import type { DesiredState } from '../../api/desired-state.ts'
 import type { NodeProfileSpec } from '../../api/node-profile.ts'
 
@@ -104,5 +104,14 @@ describe('drift', () => {
     await bench.clock.advance(20 * 60_000)
     expect(bench.system.fileText(motd.path)).toBe(motd.content)
     expect(bench.profile?.checkedAt).toBeUndefined()
+  })
+
+  test('what is applied is told of as soon as an order ended, and that nothing is', async () => {
+    const bench = new ProfileBench()
+    bench.startWatching()
+    await bench.apply(state({ files: [motd] }))
+    await bench.clock.until(() => bench.profile?.applied !== undefined)
+    await bench.apply(noState)
+    await bench.clock.until(() => bench.profile === undefined)
   })
 })

@@ -47,6 +47,7 @@ class DriftWatch {
   #lookout: LinkedAbort | undefined
   #said: ProfileStatus | undefined
   #repairs = 0
+  #lastEnd: string | undefined
 
   constructor(context: SideTaskContext, options: DriftWatchOptions) {
     this.#context = context
@@ -76,13 +77,15 @@ class DriftWatch {
   #isNews(): boolean {
     const state = this.#state()
     const wanted = state && this.#wanted(state)
-    return !equalJson(wanted, this.#watched?.drift) || !equalJson(this.#said, state?.status?.agent?.profile)
+    if (!equalJson(wanted, this.#watched?.drift) || !equalJson(this.#said, state?.status?.agent?.profile)) return true
+    return lastEnd(state) !== this.#lastEnd
   }
 
   async #serve(signal: AbortSignal): Promise<void> {
     const state = this.#state()
     if (!state) return
     this.#said ??= state.status?.agent?.profile
+    this.#lastEnd = lastEnd(state)
     const { applied } = await this.#site.record.load()
     const drift = this.#wanted(state)
     // What is not applied yet is a roll-out's business, not drift.
@@ -174,4 +177,10 @@ class DriftWatch {
     const { store, nodeName } = this.#context
     return store.get(nodeName)
   }
+}
+
+/** Changes whenever an order has ended: it may have applied another state. */
+function lastEnd(state: NodeState | undefined): string | undefined {
+  const report = state?.status?.agent?.order
+  return report?.finishedAt === undefined ? undefined : `${report.id} ${report.finishedAt}`
 }

@@ -1,7 +1,9 @@
 // Why packages cannot be staged, in the same words for every package manager.
 
 import type { Reason } from '../../api/reason.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Host } from '../../ports/host.ts'
+import type { StageResult } from './package-manager.ts'
 
 /** Left free beside what the packages take: logs, the journal, the kubelet. */
 const spareBytes = 128 * 1024 * 1024
@@ -24,6 +26,16 @@ export function packageHeld(names: readonly string[], why: string): Reason {
 
 export function diskTooFull(why: string): Reason {
   return { code: 'DiskTooFull', message: `not enough room on the host’s disk for the packages: ${why}` }
+}
+
+/** A disk that is full while our own small files are written is the same reason. */
+export async function unlessDiskFull(stage: () => Promise<StageResult>): Promise<StageResult> {
+  try {
+    return await stage()
+  } catch (error) {
+    if (!(error instanceof SlipwayError) || error.code !== 'DiskFull') throw error
+    return { ok: false, reason: diskTooFull(error.message) }
+  }
 }
 
 /** Room for what is still to be fetched into the folder, and for what the installed files take more than now. */

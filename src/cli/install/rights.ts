@@ -45,6 +45,12 @@ export const operatorClusterRights: readonly Right[] = [
   right(ourGroup, ['directupdates'], [...read, 'patch'], 'reads what is wanted; its finalizer is set by patch'),
   right(
     ourGroup,
+    ['nodeprofiles'],
+    [...read, 'patch'],
+    'reads what hosts should have; its finalizer is set by patch, so that removal takes back what was added',
+  ),
+  right(
+    ourGroup,
     ['maintenancepolicies'],
     [...read, 'create'],
     'reads budgets and defaults; makes the policy where there is none: the ledger stands on it',
@@ -57,7 +63,7 @@ export const operatorClusterRights: readonly Right[] = [
   ),
   right(
     ourGroup,
-    ['directupdates/status', 'maintenancepolicies/status', 'nodestates/status'],
+    ['directupdates/status', 'maintenancepolicies/status', 'nodeprofiles/status', 'nodestates/status'],
     ['patch'],
     'tells progress, books slots in the ledger, remembers where each node stands',
   ),
@@ -69,8 +75,14 @@ export const operatorNamespaceRights: readonly Right[] = [
   right(
     '',
     ['configmaps'],
-    ['get', 'create', 'patch'],
-    'makes the immutable copy of a script that the agents fetch, and ties it to its update',
+    ['get', 'list', 'create', 'patch', 'delete'],
+    'makes the immutable copy of a script or desired state that the agents fetch, ties it to its owner, and removes it when no node uses it any more',
+  ),
+  right(
+    '',
+    ['secrets'],
+    ['get'],
+    'reads the Secrets that files of NodeProfiles name, to seal them to the key of each host; it cannot list them',
   ),
 ]
 

@@ -45,7 +45,9 @@ export function sickness(
   if (!leaseRenewedAt || Date.parse(leaseRenewedAt) < since) {
     return missing(`the Lease of ${name} was not renewed since its kubelet was restarted at ${restarted}`, 'lease')
   }
-  if (roleOf(node) === 'ControlPlane' && !areAtWork(controllers, since)) {
+  // The agent has waited for the static pods to settle: who leads now, goes on leading.
+  const settled = Math.max(since, Date.parse(report.finishedAt ?? restarted))
+  if (roleOf(node) === 'ControlPlane' && !areAtWork(controllers, settled)) {
     const message = `the kube-controller-manager has not led long enough since ${name} was restarted at ${restarted}`
     return missing(message, 'controllers')
   }

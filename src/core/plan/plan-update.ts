@@ -3,10 +3,12 @@
 
 import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
+import type { NodeProfile } from '../../api/node-profile.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { selects } from '../label-selector.ts'
 import { isReady, roleOf } from '../node/node-facts.ts'
+import { contradiction } from '../profile/contradiction.ts'
 import { driversFor } from '../update/drivers-for.ts'
 import { workOf } from '../update/work-of.ts'
 import { compareVersions, minorsBetween, parseVersion } from '../version.ts'
@@ -19,6 +21,9 @@ export interface PlanView {
   readonly serverVersion: string
   /** The SHA-256 of the named script as it is now; undefined where the ConfigMap or its key is missing. */
   readonly scriptSha256?: string | undefined
+  /** The update's name, where it has one already. */
+  readonly name?: string
+  readonly profiles?: readonly NodeProfile[]
 }
 
 export type Plan =
@@ -44,8 +49,30 @@ export function planUpdate(view: PlanView): Plan {
   if (script) return script
   const drivers = judgeAgents(view, selected)
   if (drivers) return drivers
+  const profiles = judgeProfiles(view, selected)
+  if (profiles) return profiles
   if (!spec.kubernetes) return { verdict: 'planned', total: selected.length }
   return planVersion(spec.kubernetes.version, view, selected)
+}
+
+/** The profile it names must be one that waits for it, and none may want something else of the same nodes. */
+function judgeProfiles({ spec, name, profiles = [] }: PlanView, selected: readonly Node[]): Plan | undefined {
+  const wanted = profiles.find(({ metadata }) => metadata.name === spec.profile)
+  if (spec.profile !== undefined && !(wanted && isByUpdate(wanted))) {
+    const what = wanted ? 'rolls out by itself: set its spec.rollout to ByUpdate' : 'is not there'
+    return refused(false, 'ProfileUnknown', `NodeProfile ${spec.profile} ${what}`)
+  }
+  const matched = profiles.filter(({ metadata, spec: { nodeSelector } }) => {
+    return (
+      metadata.deletionTimestamp === undefined && selected.some((node) => selects(nodeSelector, node.metadata.labels))
+    )
+  })
+  const reason = contradiction(name ?? 'of this file', spec, matched)
+  return reason && refused(false, reason.code, reason.message)
+}
+
+function isByUpdate({ spec, metadata }: NodeProfile): boolean {
+  return spec.rollout === 'ByUpdate' && metadata.deletionTimestamp === undefined
 }
 
 /** The oldest API server a worker's kubelet may talk to: rule 3's ceiling. */

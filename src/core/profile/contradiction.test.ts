@@ -4,7 +4,6 @@ import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { NodeProfileSpec } from '../../api/node-profile.ts'
 import { contradiction } from './contradiction.ts'
 
-const metadata = { name: 'to-1-36', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' }
 const kubernetes = { version: 'v1.36.3' }
 const pin = (name: string, version: string, hold?: boolean): NodeProfileSpec => ({
   packages: [{ name, version, ...(hold !== undefined && { hold }) }],
@@ -48,7 +47,7 @@ const cases: readonly { what: string; update: DirectUpdateSpec; profile: NodePro
 
 describe('contradiction', () => {
   test.each(cases)('of $what: $says', ({ update, profile, says }) => {
-    const reason = contradiction({ metadata, spec: update }, [nodeProfile('base', profile)])
+    const reason = contradiction('to-1-36', update, [nodeProfile('base', profile)])
     if (says === undefined) expect(reason).toBeUndefined()
     else {
       expect(reason?.code).toBe('ProfileContradicted')

@@ -1,6 +1,6 @@
 // Whether an update would undo what a profile keeps, or a profile what the update does: then neither is begun.
 
-import type { DirectUpdate } from '../../api/direct-update.ts'
+import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { NodeProfile } from '../../api/node-profile.ts'
 import type { ProfilePackage } from '../../api/profile-items.ts'
 import type { Reason } from '../../api/reason.ts'
@@ -11,13 +11,14 @@ const runtimePackages = new Set(['containerd', 'containerd.io'])
 
 /** `profiles`: those that select a node of the update. */
 export function contradiction(
-  { metadata, spec }: Pick<DirectUpdate, 'metadata' | 'spec'>,
+  update: string,
+  spec: DirectUpdateSpec,
   profiles: readonly NodeProfile[],
 ): Reason | undefined {
   for (const profile of profiles) {
     const clash = clashOf(spec, profile)
     if (clash === undefined) continue
-    const message = `DirectUpdate ${metadata.name} ${clash.update}, but NodeProfile ${profile.metadata.name} ${clash.profile}`
+    const message = `DirectUpdate ${update} ${clash.update}, but NodeProfile ${profile.metadata.name} ${clash.profile}`
     return { code: 'ProfileContradicted', message }
   }
   return undefined
@@ -28,7 +29,7 @@ interface Clash {
   readonly profile: string
 }
 
-function clashOf(spec: DirectUpdate['spec'], { spec: wanted }: NodeProfile): Clash | undefined {
+function clashOf(spec: DirectUpdateSpec, { spec: wanted }: NodeProfile): Clash | undefined {
   for (const one of wanted.packages ?? []) {
     const clash = packageClash(spec, one)
     if (clash) return clash
@@ -40,7 +41,7 @@ function clashOf(spec: DirectUpdate['spec'], { spec: wanted }: NodeProfile): Cla
   return undefined
 }
 
-function packageClash({ kubernetes, os }: DirectUpdate['spec'], wanted: ProfilePackage): Clash | undefined {
+function packageClash({ kubernetes, os }: DirectUpdateSpec, wanted: ProfilePackage): Clash | undefined {
   const components = kubernetes ? componentsOf(kubernetes) : []
   const { name } = wanted
   if (kubernetes && components.some((component) => component === name && component !== 'containerd')) {

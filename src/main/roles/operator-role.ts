@@ -1,9 +1,11 @@
 import { hostname } from 'node:os'
+import { x25519Sealing } from '../../adapters/crypto/x25519-sealing.ts'
 import { pinoLog } from '../../adapters/log/pino-log.ts'
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.ts'
 import { directUpdates } from '../../api/direct-update.ts'
 import { nodes } from '../../api/kube.ts'
 import { maintenancePolicies } from '../../api/maintenance-policy.ts'
+import { nodeProfiles } from '../../api/node-profile.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import type { OperatorOptions } from '../../cli/dependencies.ts'
 import { runOperator } from '../../operator/operator.ts'
@@ -28,10 +30,10 @@ export async function operatorRole(
       metrics.requested(request)
     },
   })
-  await firstContact(api, [nodes, directUpdates, maintenancePolicies, nodeStates], signal)
+  await firstContact(api, [nodes, directUpdates, maintenancePolicies, nodeProfiles, nodeStates], signal)
   await runOperator(
     {
-      ...{ api, clock, random, log, metrics, namespace, leaseName },
+      ...{ api, clock, random, log, metrics, namespace, leaseName, sealing: x25519Sealing },
       // Never reused: a restarted process must not take itself for the one before.
       identity: `${identity ?? podName ?? hostname()}_${random.uuid()}`,
       ...(nodeName !== undefined && { nodeName }),

@@ -9,6 +9,7 @@ import { runOperator } from '../../operator/operator.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Random } from '../../ports/random.ts'
+import type { Sealing } from '../../ports/sealing.ts'
 import type { Slack } from '../../sim/rules/rule.ts'
 import { RuleChecker } from '../../sim/rules/rule-checker.ts'
 import { SimCluster, type SimClusterOptions } from '../../sim/sim-cluster.ts'
@@ -27,6 +28,7 @@ export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 
   readonly driversOf?: (node: string, tools: AgentTools) => readonly Driver[]
   /** What agents do besides their orders. */
   readonly sideTasks?: readonly SideTask[]
+  readonly sealing?: Sealing
 }
 
 export interface AgentTools {
@@ -35,7 +37,7 @@ export interface AgentTools {
 }
 
 export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
-  const { log, version, slack, driversOf = allDrivers, sideTasks = [], ...rest } = options
+  const { log, version, slack, driversOf = allDrivers, sideTasks = [], sealing, ...rest } = options
   const cluster: SimCluster = new SimCluster({
     ...rest,
     programs: {
@@ -50,6 +52,7 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
             leaseName: 'slipway-operator',
             identity: `${pod.metadata.name}_${random.uuid()}`,
             podName: pod.metadata.name,
+            ...(sealing && { sealing }),
             ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
           },
           signal,

@@ -5,6 +5,7 @@ import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import type { KubeObject } from '../../api/kube.ts'
 import { type Node, nodes, type Pod, pods, type ResourceType } from '../../api/kube.ts'
 import { type MaintenancePolicy, maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
+import { type NodeProfile, nodeProfiles } from '../../api/node-profile.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
 import { isReady, isUnavailable, roleOf } from '../../core/node/node-facts.ts'
 import { Reflector } from '../../kube/reflector.ts'
@@ -19,6 +20,7 @@ export class Cluster {
   readonly nodes = new Store<Node>()
   readonly states = new Store<NodeState>()
   readonly updates = new Store<DirectUpdate>()
+  readonly profiles = new Store<NodeProfile>()
   readonly policies = new Store<MaintenancePolicy>()
   /** The operator's own replicas: where they run decides which node goes last. */
   readonly operatorPods = new Store<Pod>()
@@ -42,6 +44,7 @@ export class Cluster {
       reflect(nodes, this.nodes, {}, slimNode),
       reflect(nodeStates, this.states),
       reflect(directUpdates, this.updates),
+      reflect(nodeProfiles, this.profiles),
       reflect(maintenancePolicies, this.policies),
       reflect(pods, this.operatorPods, { namespace, labelSelector: operatorPodSelector }),
     ]

@@ -57,6 +57,16 @@ export async function setOrder(
   await patchState(api, cluster, state, { spec: { order: mergePatch(state.spec.order, order) } }, signal)
 }
 
+export async function setDrift(
+  api: KubeApi,
+  cluster: Cluster,
+  state: NodeState,
+  drift: NodeState['spec']['drift'],
+  signal: AbortSignal,
+): Promise<void> {
+  await patchState(api, cluster, state, { spec: { drift: mergePatch(state.spec.drift, drift) ?? null } }, signal)
+}
+
 export async function clear(api: KubeApi, cluster: Cluster, state: NodeState, signal: AbortSignal): Promise<void> {
   const emptied = state.spec.order ? await patchState(api, cluster, state, { spec: { order: null } }, signal) : state
   await patchState(api, cluster, emptied, { status: { rollout: null } }, signal, 'status')

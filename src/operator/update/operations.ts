@@ -74,6 +74,9 @@ export class Operations {
 
   /** What an operation asks of one node. */
   workFor(operation: Operation, node: string): Work {
+    const source = this.#sources.find(({ prefix }) => operation.id.startsWith(prefix))
+    const asked = source?.workFor?.(operation, node)
+    if (asked) return asked
     const running = this.#running.get(ownerOfOperation(operation.id))
     return running?.id === operation.id ? running.workFor(node) : operation.work
   }

@@ -27,6 +27,8 @@ export interface Slots {
 /** On what terms an operation takes its nodes, and which they are. */
 export interface Terms {
   readonly nodeSelector?: DirectUpdateSpec['nodeSelector']
+  /** Which nodes it is about, where a selector cannot say it. */
+  readonly isMember?: (node: Node) => boolean
   readonly strategy?: DirectUpdateSpec['strategy']
   /** Edits that may be taken over while it runs come with another one. */
   readonly generation: number | undefined
@@ -116,7 +118,7 @@ export class RunningOperation {
   }
 
   get #stages(): boolean {
-    return needsStaging(this.#operation.work)
+    return this.#terms.workFor !== undefined || needsStaging(this.#operation.work)
   }
 
   get #workersAtOnce(): number {
@@ -143,8 +145,14 @@ export class RunningOperation {
       requests: this.#stages ? this.table.staged() : this.table.candidates(),
       held: this.#held() ?? this.#terms.held?.(),
       budgets: this.#terms.budgets,
-      limit: { maxUnavailable, counted: this.table.counted, notReady: this.table.countedNotReady },
+      limit: { maxUnavailable, ...this.#counted() },
     }
+  }
+
+  /** Who takes nobody away need not wait for those who are away already. */
+  #counted(): { readonly counted: number; readonly notReady?: ReadonlySet<string> } {
+    const { counted, countedNotReady: notReady } = this.table
+    return this.#operation.disruption === 'None' ? { counted: counted - notReady.size } : { counted, notReady }
   }
 
   progress(): ProgressView {
@@ -222,7 +230,8 @@ export class RunningOperation {
     }
     if (held) return 'working'
     if (state?.status?.completed?.includes(this.id)) return 'done'
-    if (!selects(this.#terms.nodeSelector, labels) || node.metadata.deletionTimestamp !== undefined) return undefined
+    const isMember = this.#terms.isMember?.(node) ?? selects(this.#terms.nodeSelector, labels)
+    if (!isMember || node.metadata.deletionTimestamp !== undefined) return undefined
     // Creation instants carry whole seconds.
     if (Date.parse(creationTimestamp) > this.#startedAt) return undefined
     const isDone = this.#terms.isDone?.(node, state) ?? this.#isAtTarget(node, state)

@@ -3,6 +3,7 @@
 import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import type { Reason } from '../../api/reason.ts'
+import type { Work } from '../../api/work.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
 import { finalizer, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
@@ -29,6 +30,8 @@ export interface UpdateControllerOptions {
   readonly ownNode: string | undefined
   readonly wakeNode: (node: string) => void
   readonly wakeGrants: () => void
+  /** What rolling the profile out asks of one node. */
+  readonly profileWork: (node: string, profile: string) => Work | undefined
 }
 
 /** Status for the eye is written at most this often, unless the phase changes. */
@@ -53,7 +56,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const running = operations.get(name)
     if (running?.id === id && isPlanned(update)) {
-      if (running.adopt(termsOf(update), operation)) options.wakeGrants()
+      if (running.adopt(termsOf(update, operation), operation)) options.wakeGrants()
       return report(running, signal)
     }
     if (isOver(update, id)) {
@@ -81,6 +84,8 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
           stateOf: (node) => cluster.states.get(node),
           serverVersion: options.serverVersion,
           scriptSha256: content?.sha256,
+          name: update.metadata.name,
+          profiles: [...cluster.profiles.values()],
         })
     if (plan.verdict === 'refused') return refuse(update.metadata.name, id, plan.reason, plan.lasting, signal)
     const startedAt =
@@ -89,7 +94,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       cluster,
       slots: book,
       serverVersion: options.serverVersion,
-      terms: termsOf(update),
+      terms: termsOf(update, operation),
       operation,
       startedAt,
       ownNode: options.ownNode,
@@ -104,6 +109,20 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
     }
     return report(running, signal)
+  }
+
+  function termsOf({ metadata, spec }: DirectUpdate, { work }: Operation): Terms {
+    const terms = { nodeSelector: spec.nodeSelector, strategy: spec.strategy, generation: metadata.generation }
+    const { profile } = spec
+    if (profile === undefined) return terms
+    return {
+      ...terms,
+      isDone: () => false,
+      workFor: (node) => {
+        const { reboot, ...rest } = options.profileWork(node, profile) ?? {}
+        return { ...work, ...rest, ...(reboot !== undefined && work.reboot === undefined && { reboot }) }
+      },
+    }
   }
 
   async function refuse(name: string, id: string, reason: Reason, lasting: boolean, signal: AbortSignal) {
@@ -236,10 +255,6 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
 function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
   const created = new Date(metadata.creationTimestamp)
   return status?.operationID === undefined || now < created ? created : now
-}
-
-function termsOf({ metadata, spec }: DirectUpdate): Terms {
-  return { nodeSelector: spec.nodeSelector, strategy: spec.strategy, generation: metadata.generation }
 }
 
 function isPlanned({ status }: DirectUpdate): boolean {

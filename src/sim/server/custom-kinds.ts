@@ -96,9 +96,6 @@ function unknownField(field: string): Error {
 function directUpdateRules(after: StoredObject, before: StoredObject | undefined): readonly KubeErrorCause[] {
   const causes: KubeErrorCause[] = []
   const { spec } = after
-  if (spec?.kubernetes === undefined && spec?.script === undefined) {
-    causes.push({ field: 'spec', message: 'says nothing to do: give kubernetes or script' })
-  }
   const phase = before?.status?.phase
   if (phase === 'InProgress' || phase === 'RequiresAttention') {
     for (const field of ['kubernetes', 'script', 'nodeSelector']) {

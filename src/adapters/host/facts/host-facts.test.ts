@@ -1,4 +1,4 @@
-// What the tools print was taken from the tools themselves: apt 2.6, dnf 4.14, containerd 2.2, etcd 3.6, kubelet 1.36; the image
+// What the tools print is written here in the formats they document: apt 2.6, dnf 4.14, containerd 2.2, etcd 3.6, kubelet 1.36; the image
 // managers' from their own documentation (rpm-ostree status --json, bootc's host schema v1).
 
 import { describe, expect, it } from 'vitest'

@@ -19,7 +19,9 @@ import { installedVersion, runningVersion, unhealthy } from './member-health.ts'
 const stagedNote = 'etcd-packages'
 const memberNote = 'etcd-member'
 const packages = ['etcd-server', 'etcd-client', 'etcd']
-const patience = { tries: 40, pauseSeconds: 3 }
+/** A member that is just being restarted is back in seconds. */
+const forOthers = { tries: 10, pauseSeconds: 3 }
+const forOwn = { tries: 40, pauseSeconds: 3 }
 
 export const etcdDriver: Driver = {
   name: 'etcd',
@@ -92,7 +94,7 @@ const restartEtcd: JobStep = {
     return restartArgv([etcdUnit], 5, 120)
   },
   holds: async (context, signal) => (await missingNow(context, signal)) === undefined,
-  missing: (context, signal) => lookUntil(context.host, () => missingNow(context, signal), patience, signal),
+  missing: (context, signal) => lookUntil(context.host, () => missingNow(context, signal), forOwn, signal),
 }
 
 async function memberOf({ notes }: StepContext): Promise<EtcdMember | undefined> {
@@ -103,7 +105,7 @@ async function refuseWhileOthersAreDown(context: StepContext, signal: AbortSigna
   const member = await memberOf(context)
   if (!member) return
   const look = () => unhealthy(context.host, member, member.others, signal)
-  const down = await lookUntil(context.host, look, patience, signal)
+  const down = await lookUntil(context.host, look, forOthers, signal)
   if (down !== undefined) {
     throw new SlipwayError('EtcdUnhealthy', `${down}; this one is not touched`, { nextStep: 'bring that member back' })
   }

@@ -14,9 +14,9 @@ import type { Schema } from '../../journal/sealed-file.ts'
 import { jsonAnswerOf } from '../host-answer.ts'
 import { lookUntil } from '../look-until.ts'
 
-const kubectl = ['kubectl', '--kubeconfig=/etc/kubernetes/admin.conf', '--request-timeout=15s', 'get', '--raw']
-/** On a single control plane the API is away for minutes while its static pods change; after a boot for one. */
-const patience = { tries: 60, pauseSeconds: 5 }
+const kubectl = ['kubectl', '--kubeconfig=/etc/kubernetes/admin.conf', '--request-timeout=10s', 'get', '--raw']
+/** Long enough for a boot. What waits longer is asked again by the agent, which looks at the host anew then. */
+const patience = { tries: 20, pauseSeconds: 5 }
 
 /** The text of the cluster's ClusterConfiguration; waits for an API that is away. */
 export async function readClusterConfiguration(host: Host, signal: AbortSignal): Promise<string> {

@@ -49,8 +49,11 @@ export function upgradeControlPlane(kubeadm: KubeadmProgram): JobStep {
       const { order, notes } = context
       const program = await kubeadm(context, signal)
       const version = targetVersion(order).text
-      if (await notes.read(begunNote, upgradeBegunSchema)) await restoreLostManifests(context)
-      const mode = (await notes.read(begunNote, upgradeBegunSchema))?.mode ?? (await chooseMode(context, signal))
+      const begun = await notes.read(begunNote, upgradeBegunSchema)
+      if (begun) await restoreLostManifests(context)
+      // Asked each time, which also waits for an API that a boot took away.
+      const due = await chooseMode(context, signal)
+      const mode = begun?.mode === 'apply' ? 'apply' : due
       await notes.write(begunNote, { mode })
       const options = upgradeOptions(order.work.kubernetes?.kubeadm ?? {}, await checksToIgnore(mode, context, signal))
       if (mode === 'node') return [program, 'upgrade', 'node', ...options]
@@ -94,7 +97,7 @@ function missingAtLast({ host, nodeName, order }: StepContext, signal: AbortSign
   return lookUntil(host, () => looked(look, signal), patience, signal)
 }
 
-/** Asked anew before the first start: another node may have done the cluster's part meanwhile. */
+/** Another node may have done the cluster's part meanwhile. */
 async function chooseMode({ host, order }: StepContext, signal: AbortSignal): Promise<UpgradeMode> {
   const recorded = clusterVersion(await readClusterConfiguration(host, signal))
   if (recorded !== undefined) return upgradeMode(recorded, targetVersion(order).text)

@@ -13,6 +13,7 @@ import { asksFor, bringsPrograms, targetVersion } from '../kubernetes-target.ts'
 import { restartArgv } from '../restart-unit.ts'
 import { undoPackageSteps } from '../undo-packages.ts'
 import { installedKubelet, runningKubelet } from './kubelet-look.ts'
+import { settleControlPlane } from './settle-control-plane.ts'
 
 const flagsFile = '/var/lib/kubelet/kubeadm-flags.env'
 const flagsNote = 'kubelet-flags-before'
@@ -36,7 +37,8 @@ export const kubeletDriver: Driver = {
 
 /** An image brings its kubelet, and booting it restarts it. */
 function stepsOf(order: Order): readonly Step[] {
-  return [dropRemovedFlags, ...(bringsPrograms(order) ? [] : [installStep('kubelet'), restartKubelet])]
+  const packaged = bringsPrograms(order) ? [] : [installStep('kubelet'), restartKubelet]
+  return [dropRemovedFlags, ...packaged, ...(order.role === 'ControlPlane' ? [settleControlPlane] : [])]
 }
 
 function undoStepsOf(order: Order): readonly Step[] {

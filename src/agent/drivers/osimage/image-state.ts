@@ -20,10 +20,13 @@ const statusTimeoutMs = 2 * 60_000
 const statusBytes = 8 * 1024 * 1024
 const planNote = 'os-image'
 
-export const noTool = 'this host has none of rpm-ostree, bootc and ostree with its container command'
+export const noTool =
+  'this host does not run from an OS image, or has none of rpm-ostree, bootc and ostree with its container command'
 
 /** Undefined where the host has none of the tools. rpm-ostree goes first: it knows layered packages, and can fetch ahead. */
 export async function findImageStatus(host: Host, signal: AbortSignal): Promise<ImageStatus | undefined> {
+  // The tools may be installed on a host that does not run from an image.
+  if ((await host.files.look('/run/ostree-booted')).kind === 'none') return undefined
   const rpmOstree = await ask(host, 'rpm-ostree', signal)
   if (rpmOstree !== undefined) return rpmOstreeStatus(rpmOstree)
   const bootc = await ask(host, 'bootc', signal)

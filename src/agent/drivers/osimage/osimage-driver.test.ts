@@ -164,6 +164,14 @@ describe('what cannot be installed is never drained for', () => {
     expect(host.bench.order?.reason?.code).toBe('ImageToolMissing')
   })
 
+  it('a host that does not run from an image', async () => {
+    const host = machine()
+    await host.bench.host.files.remove('/run/ostree-booted')
+    begin(host, imageOrder())
+    await host.bench.clock.until(host.bench.hasEnded('Failed'))
+    expect(host.bench.order?.reason?.code).toBe('ImageToolMissing')
+  })
+
   it('an image larger than the disk', async () => {
     const host = machine()
     host.tools.publish('large', pretendImage('large', [{ digest: digestOf('layer'), size: 10 ** 15 }]))

@@ -1,6 +1,7 @@
 import type { Host } from '../../../ports/host.ts'
 import { switchedToMinor } from '../kubernetes-repository.ts'
 import type { PackageManager, RepositorySwitch } from '../package-manager.ts'
+import { unlessDiskFull } from '../package-reasons.ts'
 import { aptRepositoryFiles } from '../repository-files.ts'
 import { whatDiffers } from '../what-differs.ts'
 import { aptJobArgv } from './apt-job.ts'
@@ -14,9 +15,9 @@ export function aptPackageManager(host: Host): PackageManager {
       const status = await readDpkgStatus(host, signal)
       return names === 'All' ? status : new Map([...status].filter(([name]) => names.includes(name)))
     },
-    stage: (request, signal) => stageApt(host, request, signal),
-    stageUpgrade: (request, signal) => stageAptUpgrade(host, request, signal),
-    stageReturn: (staged, request, signal) => stageAptReturn(host, staged, request, signal),
+    stage: (request, signal) => unlessDiskFull(() => stageApt(host, request, signal)),
+    stageUpgrade: (request, signal) => unlessDiskFull(() => stageAptUpgrade(host, request, signal)),
+    stageReturn: (staged, request, signal) => unlessDiskFull(() => stageAptReturn(host, staged, request, signal)),
     jobArgv: aptJobArgv,
     missing: async (staged, signal) => {
       const differs = whatDiffers(staged, await readDpkgStatus(host, signal))

@@ -1,6 +1,7 @@
 import type { Host } from '../../../ports/host.ts'
 import { switchedToMinor } from '../kubernetes-repository.ts'
 import type { PackageManager, RepositorySwitch } from '../package-manager.ts'
+import { unlessDiskFull } from '../package-reasons.ts'
 import { dnfRepositoryFiles } from '../repository-files.ts'
 import { whatDiffers } from '../what-differs.ts'
 import { repositoryFolder } from './dnf-folder.ts'
@@ -16,9 +17,10 @@ export function dnfPackageManager(host: Host, program: 'dnf' | 'yum'): PackageMa
       const status = await readRpmStatus(host, signal)
       return names === 'All' ? status : new Map([...status].filter(([name]) => names.includes(name)))
     },
-    stage: (request, signal) => stageDnf(host, program, request, signal),
-    stageUpgrade: (request, signal) => stageDnfUpgrade(host, program, request, signal),
-    stageReturn: (staged, request, signal) => stageDnfReturn(host, program, staged, request, signal),
+    stage: (request, signal) => unlessDiskFull(() => stageDnf(host, program, request, signal)),
+    stageUpgrade: (request, signal) => unlessDiskFull(() => stageDnfUpgrade(host, program, request, signal)),
+    stageReturn: (staged, request, signal) =>
+      unlessDiskFull(() => stageDnfReturn(host, program, staged, request, signal)),
     jobArgv: (staged) => dnfJobArgv(program, staged),
     missing: async (staged, signal) => {
       const differs = whatDiffers(staged, await readRpmStatus(host, signal))

@@ -1,0 +1,138 @@
+// Roll-outs of profiles as operations: for each profile one for what disturbs nobody, and one for what needs a drain.
+
+import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { Work } from '../../api/work.ts'
+import { drainOf, type Operation } from '../../core/update/operation.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { OperationSource } from '../update/operation-source.ts'
+import type { Operations } from '../update/operations.ts'
+import { RunningOperation, type Slots } from '../update/running-operation.ts'
+import type { ProfileBook } from './profile-book.ts'
+
+export const profilePrefix = 'profile:'
+
+export interface ProfileOperationsOptions {
+  readonly cluster: Cluster
+  readonly slots: Slots
+  readonly operations: Operations
+  readonly book: ProfileBook
+  readonly serverVersion: string
+  readonly ownNode: string | undefined
+}
+
+/** `profile:NAME/REVISION-TURN`, with `:drain` behind the name where nodes are drained. */
+const idPattern = /^profile:([^/:]+)(:drain)?\/([^-]+)-[0-9]+$/
+const nodeTimeout = '30m'
+
+export class ProfileOperations implements OperationSource {
+  readonly prefix = profilePrefix
+  readonly #options: ProfileOperationsOptions
+  /** Which nodes each of them was last told to take. */
+  readonly #taken = new Map<string, string>()
+
+  constructor(options: ProfileOperationsOptions) {
+    this.#options = options
+  }
+
+  operation(id: string): Operation | undefined {
+    const [, name = '', drain, revision] = idPattern.exec(id) ?? []
+    if (name === '' || this.#options.book.revision(name) !== revision) return undefined
+    return operationFor(id, name, drain !== undefined, this.#options.cluster.policy)
+  }
+
+  workFor(_operation: Operation, node: string): Work | undefined {
+    return this.#options.book.workFor(node)
+  }
+
+  /** The id under which the profile is rolled out now, where it is. */
+  idOf(profile: string): string | undefined {
+    const { operations } = this.#options
+    const [calm, drain] = [operations.get(ownerOf(profile, false)), operations.get(ownerOf(profile, true))]
+    return drain?.id ?? calm?.id
+  }
+
+  /** Makes the running operations those that the book asks for. True when there is anything new to grant. */
+  follow(now: Date): boolean {
+    const { book, operations } = this.#options
+    const wanted = new Map<string, { readonly profile: string; readonly drain: boolean; readonly nodes: Set<string> }>()
+    for (const [node, { move }] of book.entries) {
+      if (move.move !== 'apply' || this.#hasJustApplied(node)) continue
+      const drain = move.level !== 'None'
+      const owner = ownerOf(move.profile, drain)
+      const group = wanted.get(owner) ?? { profile: move.profile, drain, nodes: new Set() }
+      group.nodes.add(node)
+      wanted.set(owner, group)
+    }
+    let isNew = false
+    for (const [owner, { profile, drain, nodes }] of wanted) {
+      const id = this.#idFor(`${owner}/${book.revision(profile)}`, nodes)
+      const key = `${id} ${[...nodes].sort().join(' ')} ${this.#options.cluster.profiles.get(profile)?.metadata.resourceVersion}`
+      if (this.#taken.get(owner) === key) continue
+      this.#taken.set(owner, key)
+      operations.add(this.#run(id, profile, drain, nodes, now))
+      isNew = true
+    }
+    for (const owner of [...this.#taken.keys()]) {
+      if (wanted.has(owner)) continue
+      this.#taken.delete(owner)
+      operations.remove(owner, false)
+    }
+    return isNew
+  }
+
+  /** The node was told to apply this very state and said that it did: what it has applied is about to be reported. */
+  #hasJustApplied(node: string): boolean {
+    const state = this.#options.cluster.states.get(node)
+    const order = state?.spec.order
+    const wanted = this.#options.book.entries.get(node)?.want?.sha256
+    if (!order?.work.profile || order.work.profile.desired.sha256 !== wanted) return false
+    const report = state?.status?.agent?.order
+    return report?.id === order.id && report.state === 'Succeeded'
+  }
+
+  /** A node that came and went takes its turn again under another id: no id ever works twice on a node. */
+  #idFor(stem: string, nodes: ReadonlySet<string>): string {
+    const done = new Set(
+      [...nodes].flatMap((node) => {
+        const { rollout, completed = [] } = this.#options.cluster.states.get(node)?.status ?? {}
+        return [...(rollout?.phase === 'Done' ? [rollout.operationID] : []), ...completed]
+      }),
+    )
+    for (let turn = 1; ; turn++) if (!done.has(`${stem}-${turn}`)) return `${stem}-${turn}`
+  }
+
+  #run(id: string, profile: string, drain: boolean, nodes: ReadonlySet<string>, now: Date): RunningOperation {
+    const { cluster, slots, serverVersion, ownNode, book } = this.#options
+    const resource = cluster.profiles.get(profile)
+    const operation = operationFor(id, profile, drain, cluster.policy)
+    return new RunningOperation({
+      ...{ cluster, slots, serverVersion, ownNode, operation },
+      terms: {
+        isMember: ({ metadata }) => nodes.has(metadata.name),
+        isDone: () => false,
+        workFor: (node) => book.workFor(node) ?? operation.work,
+        strategy: resource?.spec.strategy,
+        generation: resource?.metadata.generation,
+      },
+      startedAt: now,
+    })
+  }
+}
+
+function ownerOf(profile: string, drain: boolean): string {
+  return `${profilePrefix}${profile}${drain ? ':drain' : ''}`
+}
+
+function operationFor(id: string, update: string, drain: boolean, policy: MaintenancePolicy | undefined): Operation {
+  return {
+    id,
+    kind: 'NodeProfile',
+    update,
+    // What is asked of a node is computed for that node; there is nothing that could be asked of all of them.
+    work: {},
+    disruption: drain ? 'Drain' : 'None',
+    rollback: 'Never',
+    nodeTimeout,
+    drain: drainOf(policy?.spec.drain ?? {}),
+  }
+}
