@@ -1,14 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, copyFile, mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FileBundles } from '../../src/adapters/bundle/file-bundles.ts'
+import { WebDownload } from '../../src/adapters/download/web-download.ts'
 import { binaryDriver } from '../../src/agent/drivers/binary/binary-driver.ts'
 import { bundleDriver } from '../../src/agent/drivers/bundle/bundle-driver.ts'
 import { kubectlDriver } from '../../src/agent/drivers/kubectl/kubectl-driver.ts'
 import { packagesDriver } from '../../src/agent/drivers/packages/packages-driver.ts'
 import type { Order } from '../../src/api/node-state.ts'
 import type { Work } from '../../src/api/work.ts'
+import type { Bundles } from '../../src/ports/bundles.ts'
 import type { Download } from '../../src/ports/download.ts'
 import { type Bed, openBed } from '../bed/bed.ts'
 import { writeImageArchive } from '../bed/container-image.ts'
@@ -63,10 +66,20 @@ async function bring(machine: Machine, root: string): Promise<string> {
 const rootOf = (machine: Machine) => `/proc/${machine.initPid()}/root`
 const onMachine = (machine: Machine, path: string) => join(rootOf(machine), path)
 
-function agentOn(machine: Machine): ResidentAgent {
-  const bundles = new FileBundles(rootOf(machine))
+/** Each boot has another root. */
+function bundlesOf(machine: Machine): Bundles {
+  const now = () => new FileBundles(rootOf(machine))
+  return {
+    create: (order, signal) => now().create(order, signal),
+    verify: (file, signal) => now().verify(file, signal),
+    bytes: (file) => now().bytes(file),
+    unpack: (file, sha256, to, signal) => now().unpack(file, sha256, to, signal),
+  }
+}
+
+function agentOn(machine: Machine, download: Download = noNetwork): ResidentAgent {
   return new ResidentAgent(machine, () => [
-    bundleDriver({ download: noNetwork, bundles }),
+    bundleDriver({ download, bundles: bundlesOf(machine) }),
     packagesDriver,
     kubectlDriver,
     binaryDriver(noNetwork),
@@ -134,7 +147,7 @@ describe('a machine with its cable pulled', () => {
   it('keeps its packages where the bundle is no good, and says why', async () => {
     const machine = await bed.machine()
     const older = await buildDeb(kubectl('1.35.4-1.1'), onMachine(machine, '/srv'))
-    await machine.run(['dpkg', '-i', join('/srv', older.slice(older.lastIndexOf('/') + 1))])
+    await machine.run(['dpkg', '-i', join('/srv', basename(older))])
     await machine.unplug()
     await using agent = agentOn(machine)
     const refused = async (sha256: string, code: string, message: string) => {
@@ -179,6 +192,36 @@ describe('a machine with its cable pulled', () => {
   })
 })
 
+describe('a machine that fetches its bundle', () => {
+  it('begins again after a power loss, while fetching or unpacking', async () => {
+    const machine = await bed.machine()
+    const older = await buildDeb(kubectl('1.35.4-1.1'), onMachine(machine, '/srv'))
+    await machine.run(['dpkg', '-i', join('/srv', basename(older))])
+    const root = await layOut('fetched', [kubectl('1.36.3-1.1')])
+    await rm(join(root, 'images'), { recursive: true })
+    await writeFile(join(root, 'binaries/large'), randomBytes(64 * 1024 ** 2))
+    const { sha256 } = await new FileBundles().create({ folder: root, output: `${root}.tar` }, never)
+    const url = `${bed.repositories.serve('bundles', folder)}/fetched.tar`
+    const web = new WebDownload()
+    const download: Download = {
+      fetch: (request, signal) => web.fetch({ ...request, to: onMachine(machine, request.to) }, signal),
+    }
+    const order = orderOf(sha256, { ...toNewer, bundle: { url, sha256 } })
+    const staging = `/var/lib/slipway/orders/${order.id}/staging`
+    await using agent = agentOn(machine, download)
+    const done = agent.carryOut(order)
+    for (const name of ['bundle.tar.part', 'bundle.part']) {
+      await appears(machine, `${staging}/${name}`)
+      await machine.powerLoss()
+      await machine.boot()
+    }
+    expect(await done).toMatchObject({ state: 'Succeeded' })
+    expect(await machine.run(['kubectl'])).toBe('kubectl 1.36.3-1.1\n')
+    expect(await machine.run(['find', '/var/lib/slipway', '-name', 'bundle*'])).toBe('')
+    await machine.destroy()
+  })
+})
+
 describe('a machine with dnf and its cable pulled', () => {
   it('gets packages from its bundle', async () => {
     const machine = await bootRpmMachine(bed, 'dnf')
@@ -207,6 +250,17 @@ describe('a machine with dnf and its cable pulled', () => {
     await machine.destroy()
   })
 })
+
+async function appears(machine: Machine, path: string): Promise<void> {
+  for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(2)) {
+    const isThere = await access(onMachine(machine, path)).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return
+  }
+  throw new Error(`${path} did not appear`)
+}
 
 const libraryRpm: RpmPackage = { name: 'lib', version: '2.0', files: { '/usr/share/lib/version': '2.0' } }
 
