@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describe, expect } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { JobRecord } from '../../src/agent/drivers/jobs/job-record.ts'
 import { jobReporter } from '../../src/agent/drivers/jobs/job-reporter.ts'
 import { jobsDriver } from '../../src/agent/drivers/jobs/jobs.ts'
@@ -15,7 +15,7 @@ import { inProgressAnnotation, neededAnnotation, waitingTaint } from '../../src/
 import type { AgentTools } from '../../src/main/simulation/simulated-cluster.ts'
 import type { Download } from '../../src/ports/download.ts'
 import { operatorNamespace } from '../../src/sim/workloads.ts'
-import { type StoryOptions, scenario } from './story.ts'
+import { play, type Story, type StoryOptions, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
 
 const required = '/var/maintenance-required'
@@ -202,6 +202,36 @@ describe('maintenance jobs', () => {
   })
 })
 
+describe('a maintenance job that fails', () => {
+  const texts = ['false\n', 'true\n'] as const
+  const jobOf = (text: string) => ({
+    name: 'rotate',
+    configMap: `rotate-${text.trim()}`,
+    sha256: createHash('sha256').update(text).digest('hex'),
+  })
+
+  scenario('stays failed and holds the others back until it is corrected', able(3), async ({ cluster, person }) => {
+    const [bad, good] = texts
+    await cluster.until('the namespace is there', () => cluster.ledger.epoch > 0)
+    for (const text of texts) await person.storesScript(jobOf(text).configMap, operatorNamespace, text)
+    for (const node of cluster.names) cluster.failing.add(node)
+    await person.setsPolicy({ maintenance: { jobs: [jobOf(bad)] }, budgets: [{ maxUnavailable: 2 }] })
+    await cluster.until('one failed', () =>
+      cluster.names.some((name) => cluster.state(name)?.status?.rollout?.phase === 'Failed'),
+    )
+    await cluster.pass(1_800_000)
+    const failed = cluster.names.filter((name) => cluster.state(name)?.status?.rollout?.phase === 'Failed')
+    expect(cluster.taken).toEqual(failed)
+    expect(failed.length).toBeLessThan(3)
+    cluster.failing.clear()
+    await person.setsPolicy({ maintenance: { jobs: [jobOf(good)] }, budgets: [{ maxUnavailable: 2 }] })
+    await cluster.until('all have done it', () =>
+      cluster.names.every((name) => cluster.state(name)?.status?.agent?.jobs?.length === 1),
+    )
+    await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
+  })
+})
+
 describe('a log that a person asks for', () => {
   scenario('goes through the operator to the agent and back, and is cleared away', able(2), async (story) => {
     const { cluster, person, update } = story
@@ -214,3 +244,48 @@ describe('a log that a person asks for', () => {
     expect(cluster.state('w1')?.spec.logs).toBeUndefined()
   })
 })
+
+describe('the operator or an agent dies in the middle of maintenance', () => {
+  /** Two hosts ask, each is let in once, and everything is as before. */
+  async function twoAsk({ cluster, person }: Story): Promise<void> {
+    await person.setsPolicy({ maintenance: {}, taintWhileWaiting: true })
+    await cluster.until('the hosts are watched', () =>
+      ['w1', 'w2'].every((name) => cluster.state(name)?.status?.agent?.sentinels !== undefined),
+    )
+    for (const node of ['w1', 'w2']) await ask(cluster, node)
+    const left = new Set(['w1', 'w2'])
+    while (left.size > 0) {
+      const letIn = () => [...left].find((name) => isWorking(cluster, name))
+      await cluster.until('the next is let in', () => letIn() !== undefined)
+      const node = letIn() ?? ''
+      expect(cluster.taken).toEqual([node])
+      await finish(cluster, node)
+      left.delete(node)
+    }
+    await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
+    await cluster.pass(400_000)
+    for (const node of ['w1', 'w2']) {
+      expect((await files(cluster, node).look(inProgress)).kind).toBe('none')
+      expect(annotation(cluster, node, inProgressAnnotation)).toBeUndefined()
+      expect(cluster.node(node)?.spec.taints ?? []).toEqual([])
+    }
+  }
+
+  it.each(['operator', 'agent/w1'] as const)('%s, at each of its writes', async (victim) => {
+    let writes = 0
+    await play(able(3), async (story) => {
+      await twoAsk(story)
+      writes = story.faults.count(victim, 'write')
+    })
+    expect(writes).toBeGreaterThan(3)
+    for (let nth = 1; nth <= writes; nth++) {
+      await play({ ...able(3), crash: { victim, before: 'write', nth } }, twoAsk)
+      await play({ ...able(3), crash: { victim, after: 'write', nth } }, twoAsk)
+    }
+  })
+})
+
+function isWorking(cluster: StoryCluster, node: string): boolean {
+  const { agent, rollout } = cluster.state(node)?.status ?? {}
+  return rollout?.phase === 'Working' && agent?.sentinels?.maintenanceInProgress !== undefined
+}

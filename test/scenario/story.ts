@@ -91,12 +91,16 @@ function build(
     log: silentLog,
     version: '0.0.0',
     slack: { staleMs: 5_000, requestMs: 2_000 },
-    exitCodeOf: (job, node) => (job.env.SLIPWAY_STEP === 'script' && cluster()?.failing.has(node) ? 1 : 0),
+    exitCodeOf: (job, node) => (isScript(job.env.SLIPWAY_STEP) && cluster()?.failing.has(node) ? 1 : 0),
     faults: () => faults,
     ...(driversOf && { driversOf }),
     ...(sideTasks && { sideTasks }),
     ...(sealing && { sealing }),
   })
+}
+
+function isScript(step = ''): boolean {
+  return step === 'script' || step.startsWith('job-')
 }
 
 async function install(

@@ -1,6 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import {
+  access,
   appendFile,
   mkdir,
   mkdtemp,
@@ -14,6 +16,7 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { bundleFormat } from '../../api/bundle.ts'
@@ -101,6 +104,33 @@ describe('a bundle', () => {
     expect(await readdir(join(folder, 'staging/bundle/images'))).toEqual(['pause.tar'])
   })
 })
+
+describe('unpacking', () => {
+  it('that is killed in the middle leaves no half bundle, and goes well the next time', async () => {
+    await put('in/images/large.tar', 'y'.repeat(64_000_000))
+    const { sha256 } = await create()
+    const to = join(folder, 'staging/bundle')
+    const program = `import { FileBundles } from ${JSON.stringify(import.meta.resolve('./file-bundles.ts'))}
+      const [, file, sha256, to] = process.argv
+      await new FileBundles().unpack(file, sha256, to, new AbortController().signal)`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program, output, sha256, to])
+    const ended = once(child, 'exit')
+    while (!(await isThere(`${to}.part/images/large.tar`))) await pause(1)
+    child.kill('SIGKILL')
+    expect((await ended)[1]).toBe('SIGKILL')
+    expect(await readdir(join(folder, 'staging'))).toEqual(['bundle.part'])
+    await bundles.unpack(output, sha256, to, never)
+    expect(await readdir(join(folder, 'staging'))).toEqual(['bundle'])
+    expect(hash(await readFile(join(to, 'images/large.tar')))).toBe(hash('y'.repeat(64_000_000)))
+  })
+})
+
+async function isThere(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  )
+}
 
 /** A tar as an enemy would write it. */
 async function forge(entries: readonly { path: string; content: string; header?: Uint8Array }[]): Promise<void> {

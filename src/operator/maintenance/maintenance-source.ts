@@ -4,7 +4,7 @@
 import { type MaintenancePolicy, policyName } from '../../api/maintenance-policy.ts'
 import type { Work } from '../../api/work.ts'
 import { isStillWished, maintenancePrefix, type Wish, wishOf } from '../../core/maintenance/wish.ts'
-import { belongsTo } from '../../core/node/order.ts'
+import { atRest, belongsTo } from '../../core/node/order.ts'
 import { drainOf, type Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from '../update/operation-source.ts'
@@ -42,9 +42,14 @@ export class MaintenanceSource implements OperationSource {
     const wish = this.wish(name)
     const { order } = state?.spec ?? {}
     const rollout = state?.status?.rollout
-    if (!order || !belongsTo(order, id)) return wish?.work
-    const isUnderWay = order.desired !== 'Stage' && !(rollout?.operationID === id && rollout.phase === 'Failed')
-    return isUnderWay || isStillWished(order.work, wish) ? order.work : undefined
+    const hasFailed = rollout?.operationID === id && rollout.phase === 'Failed'
+    if (order && belongsTo(order, id)) {
+      const isUnderWay = order.desired !== 'Stage' && !hasFailed
+      return isUnderWay || isStillWished(order.work, wish) ? order.work : undefined
+    }
+    // Being emptied under this name already; else a name is good for its own wish only.
+    const isBegun = rollout?.operationID === id && !hasFailed && !atRest.has(rollout.phase)
+    return isBegun || wish?.id === id ? wish?.work : undefined
   }
 }
 
