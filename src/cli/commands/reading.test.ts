@@ -3,6 +3,7 @@ import { cliFixture, node, nodeState, noon, update, upgradeMidway } from '../../
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { directUpdates } from '../../api/direct-update.ts'
 import { nodes, pods } from '../../api/kube.ts'
+import { nodeProfiles } from '../../api/node-profile.ts'
 import { nodeStates } from '../../api/node-state.ts'
 
 describe('status', () => {
@@ -95,6 +96,26 @@ describe('status', () => {
   ])('exits with $code when it is $phase', async ({ phase, code }) => {
     const cli = cliFixture(new FakeKubeApi().put(directUpdates, update({ phase })))
     expect(await cli.run('status', 'to-1-36')).toBe(code)
+  })
+
+  it('lists profiles below the updates, with what holds one up', async () => {
+    const api = new FakeKubeApi()
+    const cli = cliFixture(api)
+    const message = 'NodeProfiles base and extra, both of priority 0, want different things of file /etc/motd'
+    api.put(nodeProfiles, {
+      metadata: { name: 'base' },
+      spec: { sysctls: { 'vm.swappiness': '10' } },
+      status: {
+        phase: 'Refused',
+        nodes: { total: 3, applied: 1, drifted: 2, failed: 0 },
+        conditions: [
+          { type: 'Accepted', status: 'False', reason: 'ProfileConflict', message, lastTransitionTime: noon },
+        ],
+      },
+    })
+    expect(await cli.run('status')).toBe(0)
+    expect(cli.out.text).toMatch(/PROFILE +PHASE +APPLIED +DRIFTED +FAILED +WHY/)
+    expect(cli.out.text).toMatch(/base +Refused +1\/3 +2 +0 +ProfileConflict: NodeProfiles base and extra/)
   })
 
   it('does not take the status of an earlier spec for the end of this one', async () => {

@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { type KubeObject, nodes, type ResourceType } from '../../api/kube.ts'
+import { type NodeProfile, nodeProfiles } from '../../api/node-profile.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { selects } from '../../core/label-selector.ts'
@@ -65,7 +66,11 @@ async function runStatus(context: CommandContext, name: string | undefined, opti
 async function showAll(context: CommandContext, output: Format): Promise<number> {
   const { out, clock, signal } = context
   const api = await context.api()
-  const [{ items }, policy] = await Promise.all([listAll(api, directUpdates, {}, signal), readPolicy(api, signal)])
+  const [{ items }, policy, profiles] = await Promise.all([
+    listAll(api, directUpdates, {}, signal),
+    readPolicy(api, signal),
+    output === 'table' ? everyOne(api, nodeProfiles, signal) : [],
+  ])
   // What an ended update came to stands in its own status; the nodes are read only for one that is under way.
   const [allNodes, states] = items.every(isEnded)
     ? [[], []]
@@ -86,6 +91,7 @@ async function showAll(context: CommandContext, output: Format): Promise<number>
   if (policy?.spec.paused) out.write('MaintenancePolicy/default is paused: nothing new starts\n')
   if (views.length === 0) out.write('there are no updates; make one: slipway update --help\n')
   else writeLines(out, tableLines(listColumns, views, widthOf(out)))
+  if (profiles.length > 0) writeLines(out, ['', ...tableLines(profileColumns, profiles, widthOf(out))])
   return exitCode.done
 }
 
@@ -121,6 +127,23 @@ const listColumns: readonly Column<Listed>[] = [
   { title: 'AGE', value: ({ update, view }) => ageText(update.metadata.creationTimestamp, view.now) },
   { title: 'WHY', value: ({ view }) => whyText(view) },
 ]
+
+const profileColumns: readonly Column<NodeProfile>[] = [
+  { title: 'PROFILE', value: ({ metadata }) => metadata.name },
+  { title: 'PHASE', value: ({ status }) => status?.phase ?? 'Pending' },
+  { title: 'APPLIED', value: ({ status }) => `${status?.nodes?.applied ?? 0}/${status?.nodes?.total ?? 0}` },
+  { title: 'DRIFTED', value: ({ status }) => String(status?.nodes?.drifted ?? 0) },
+  { title: 'FAILED', value: ({ status }) => String(status?.nodes?.failed ?? 0) },
+  { title: 'WHY', value: profileWhy },
+]
+
+/** Why it is not applied everywhere, or what has drifted. */
+function profileWhy({ status }: NodeProfile): string {
+  const said = (type: string, holds: string) =>
+    status?.conditions?.find((condition) => condition.type === type && condition.status === holds)
+  const found = said('Accepted', 'False') ?? said('Applied', 'False') ?? said('Drifted', 'True')
+  return found ? `${found.reason}: ${found.message}` : ''
+}
 
 /** The wave that is not done yet, of how many. */
 function waveText({ waves, ended }: ProgressView): string {
