@@ -10,7 +10,7 @@ export default defineConfig({
       ? ['default', ['json', { outputFile: process.env.SLIPWAY_TEST_REPORT }]]
       : ['default'],
     projects: [
-      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'] } },
+      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 30_000 } },
       { extends: true, test: { name: 'house', include: ['test/house/**/*.test.ts'], testTimeout: 60_000 } },
       {
         extends: true,
@@ -38,10 +38,10 @@ export default defineConfig({
               extends: true as const,
               test: {
                 name: 'e2e',
+                // Most of the time somebody waits for a machine: two beds at once take little longer than one.
                 include: process.env.SLIPWAY_E2E === 'full' ? ['test/e2e/**/*.test.ts'] : ['test/e2e/*.test.ts'],
                 testTimeout: 900_000,
                 hookTimeout: 3_600_000,
-                fileParallelism: false,
                 sequence: { groupOrder: 2 },
               },
             },

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Bed, openBed } from '../bed/bed.ts'
-import type { Machine } from '../bed/machine.ts'
-import { bootRpmMachine } from '../bed/rpm/rpm-machine.ts'
-import { stubKubelet } from '../bed/rpm/rpm-package.ts'
-import { publishRpms, writeRepositoryFile } from '../bed/rpm/rpm-repository.ts'
+import { type Bed, openBed } from '../../bed/bed.ts'
+import type { Machine } from '../../bed/machine.ts'
+import { bootRpmMachine } from '../../bed/rpm/rpm-machine.ts'
+import { stubKubelet } from '../../bed/rpm/rpm-package.ts'
+import { publishRpms, writeRepositoryFile } from '../../bed/rpm/rpm-repository.ts'
 
 const packages = [stubKubelet('1.35.4'), stubKubelet('1.36.3'), stubKubelet('1.37.0', { broken: true })]
 let bed: Bed

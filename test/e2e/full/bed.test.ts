@@ -4,10 +4,10 @@ import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Bed, openBed } from '../bed/bed.ts'
-import { type BedSlot, leftoversOf } from '../bed/bed-slot.ts'
-import type { DebPackage } from '../bed/deb-package.ts'
-import type { Machine } from '../bed/machine.ts'
+import { type Bed, openBed } from '../../bed/bed.ts'
+import { type BedSlot, leftoversOf } from '../../bed/bed-slot.ts'
+import type { DebPackage } from '../../bed/deb-package.ts'
+import type { Machine } from '../../bed/machine.ts'
 
 let bed: Bed
 

@@ -1,6 +1,6 @@
 // Holds a bed with one machine until somebody ends it.
 
-import { openBed } from '../bed/bed.ts'
+import { openBed } from '../../bed/bed.ts'
 
 const bed = await openBed()
 await bed.machine()

@@ -1,9 +1,9 @@
 // Holds a bed with a registry and a machine that has staged an image, until somebody ends it.
 
-import { openBed } from '../bed/bed.ts'
-import { bootImageMachine } from '../bed/osimage/image-machine.ts'
-import { makeOsImage } from '../bed/osimage/os-image.ts'
-import { startRegistry } from '../bed/osimage/registry.ts'
+import { openBed } from '../../bed/bed.ts'
+import { bootImageMachine } from '../../bed/osimage/image-machine.ts'
+import { makeOsImage } from '../../bed/osimage/os-image.ts'
+import { startRegistry } from '../../bed/osimage/registry.ts'
 
 const bed = await openBed()
 const registry = await startRegistry(bed)
