@@ -22,6 +22,23 @@ describe('a script that fails', () => {
     },
   )
 
+  scenario('a validation script runs after it on every node', { nodes: 3 }, async ({ cluster, update }) => {
+    await update.keepScript('test -e /done')
+    const script = { ...scriptOf('touch /done'), validate: scriptOf('test -e /done') }
+    await update.script('touch /done', { script }).succeeds()
+    for (const name of ['cp1', 'w1', 'w2']) {
+      const steps = cluster.state(name)?.status?.agent?.order?.steps
+      expect(steps?.map((step) => `${step.name} ${step.state}`)).toEqual(['script Succeeded', 'validate Succeeded'])
+    }
+  })
+
+  scenario('a validation script that is missing is said before any node is touched', { nodes: 2 }, async (story) => {
+    const { cluster, update } = story
+    const script = { ...scriptOf('true'), validate: scriptOf('nobody wrote this') }
+    await update.script('true', { script }).is('Pending', 'ScriptMissing')
+    expect(cluster.taken).toEqual([])
+  })
+
   scenario('deleting the update puts the node back', { nodes: 3 }, async ({ cluster, update }) => {
     cluster.failing.add('w1')
     const failed = await update.script('true').fails()

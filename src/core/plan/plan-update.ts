@@ -21,6 +21,8 @@ export interface PlanView {
   readonly serverVersion: string
   /** The SHA-256 of the named script as it is now; undefined where the ConfigMap or its key is missing. */
   readonly scriptSha256?: string | undefined
+  /** The same of the validation script; absent where nobody has looked. */
+  readonly validation?: { readonly sha256: string | undefined }
   /** The update's name, where it has one already. */
   readonly name?: string
   readonly profiles?: readonly NodeProfile[]
@@ -47,6 +49,8 @@ export function planUpdate(view: PlanView): Plan {
   }
   const script = spec.script && judgeScript(spec.script, view.scriptSha256)
   if (script) return script
+  const validate = spec.script?.validate && view.validation && judgeScript(spec.script.validate, view.validation.sha256)
+  if (validate) return validate
   const drivers = judgeAgents(view, selected)
   if (drivers) return drivers
   const profiles = judgeProfiles(view, selected)
@@ -89,7 +93,10 @@ export function oldestApiServer(
   return oldest ?? serverVersion
 }
 
-function judgeScript(script: NonNullable<DirectUpdateSpec['script']>, found: string | undefined): Plan | undefined {
+function judgeScript(
+  script: Pick<NonNullable<DirectUpdateSpec['script']>, 'configMap' | 'sha256'>,
+  found: string | undefined,
+): Plan | undefined {
   if (found === undefined) {
     return refused(
       false,

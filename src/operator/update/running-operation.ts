@@ -4,13 +4,14 @@ import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
-import type { Work } from '../../api/work.ts'
+import type { Component, Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
 import type { Budget, Claim } from '../../core/ledger/grants.ts'
 import { roleOf } from '../../core/node/node-facts.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
 import { oldestApiServer } from '../../core/plan/plan-update.ts'
+import { componentsOf } from '../../core/update/drivers-for.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import type { ProgressView } from '../../core/update/progress.ts'
@@ -46,6 +47,9 @@ export interface Terms {
 
 /** At most so many nodes beyond those under work have staged or do so: downloads must not flood the network. */
 const stagingAtMost = 500
+
+/** Components whose version the cluster shows. */
+const versioned: ReadonlySet<Component> = new Set(['kubeadm', 'kubelet', 'kubectl'])
 
 export class RunningOperation {
   readonly #cluster: Cluster
@@ -241,6 +245,8 @@ export class RunningOperation {
   #isAtTarget(node: Node, state: NodeState | undefined): boolean {
     const { kubernetes, ...more } = this.#operation.work
     if (!kubernetes || Object.keys(more).length > 0) return false
+    // Of runtimes and etcd the Kubernetes version says nothing: the hosts look for themselves.
+    if (!componentsOf(kubernetes).every((component) => versioned.has(component))) return false
     const facts = state?.status?.agent?.facts
     const versions = [
       node.status?.nodeInfo?.kubeletVersion,

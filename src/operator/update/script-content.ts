@@ -9,6 +9,8 @@ import { SlipwayError } from '../../api/slipway-error.ts'
 import { contentName } from '../../core/update/work-of.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 
+type ScriptReference = Pick<NonNullable<DirectUpdate['spec']['script']>, 'configMap' | 'sha256'>
+
 export interface ScriptContent {
   readonly text: string
   readonly sha256: string
@@ -43,9 +45,19 @@ export class ScriptShelf {
   }
 
   /** `content`: the script, where the caller has just read it. */
-  ensure(update: DirectUpdate, content: ScriptContent | undefined, signal: AbortSignal): Promise<void> {
+  async ensure(update: DirectUpdate, content: ScriptContent | undefined, signal: AbortSignal): Promise<void> {
     const { script } = update.spec
-    if (!script) return Promise.resolve()
+    if (!script) return
+    await this.#ensureOne(update, script, content, signal)
+    if (script.validate) await this.#ensureOne(update, script.validate, undefined, signal)
+  }
+
+  #ensureOne(
+    update: DirectUpdate,
+    script: ScriptReference,
+    content: ScriptContent | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const key = `${update.metadata.uid} ${script.sha256}`
     const known = this.#put.get(key)
     if (known !== undefined) return known
@@ -59,7 +71,7 @@ export class ScriptShelf {
 
   async #shelve(
     update: DirectUpdate,
-    { configMap, sha256 }: NonNullable<DirectUpdate['spec']['script']>,
+    { configMap, sha256 }: ScriptReference,
     read: ScriptContent | undefined,
     signal: AbortSignal,
   ): Promise<void> {

@@ -70,8 +70,11 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const resumed = update.status?.operationID === id && isPlanned(update)
     const { script } = update.spec
-    const [content] = await Promise.all([
-      script && !resumed ? readScript(ports.api, options.namespace, script.configMap, signal) : undefined,
+    const read = (configMap: string | undefined) =>
+      configMap === undefined || resumed ? undefined : readScript(ports.api, options.namespace, configMap, signal)
+    const [content, validation] = await Promise.all([
+      read(script?.configMap),
+      read(script?.validate?.configMap),
       ensureFinalizer(update, signal),
     ])
     // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so.
@@ -84,6 +87,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
           stateOf: (node) => cluster.states.get(node),
           serverVersion: options.serverVersion,
           scriptSha256: content?.sha256,
+          validation: { sha256: validation?.sha256 },
           name: update.metadata.name,
           profiles: [...cluster.profiles.values()],
         })
