@@ -189,12 +189,13 @@ describe.skipIf(missing)('a cluster that cannot be spoken to', () => {
 
 describe.skipIf(missing)('an update that this cluster cannot take', () => {
   const bare = 'bare'
+  const old = 'old'
   const stateDir = mkdtempSync(join(tmpdir(), 'slipway-agent-'))
   let rig: RolloutRig
   let agent: SlipwayProcess
   let agentKubeconfig: string
 
-  /** Besides the pretend machines one real agent, on this very machine, with the rights of one: it has no driver for Kubernetes. */
+  /** Besides the pretend machines one real agent, on this very machine, with the rights of one; and an old one that knows scripts only. */
   beforeAll(async () => {
     rig = await RolloutRig.start({ controlPlane: 1, workers: 2, agentProcesses: 1, work: '1s', version: 'v1.35.4' })
     await createNode(rig.api, { name: bare, controlPlane: false, group: 'real', version: 'v1.35.4' }, signal)
@@ -206,7 +207,14 @@ describe.skipIf(missing)('an update that this cluster cannot take', () => {
     agent.start()
     await vi.waitFor(async () => {
       const { status } = await rig.api.get(nodeStates, { name: bare }, signal)
-      expect(status?.agent?.drivers, agent.log).toEqual(['script'])
+      expect(status?.agent?.drivers, agent.log).toContain('script')
+    }, 30_000)
+    await createNode(rig.api, { name: old, controlPlane: false, group: 'old', version: 'v1.35.4' }, signal)
+    await vi.waitFor(async () => {
+      const facts = { os: 'Linux', kernel: '6.1', architecture: 'amd64', versionsOnOffer: [] }
+      const told = { version: '0.0.1', bootID: 'b', epoch: 0, drivers: ['script'], facts }
+      const body = { status: { agent: told } }
+      await rig.api.patch(nodeStates, { name: old }, { type: 'merge', body }, signal, 'status')
     }, 30_000)
     rig.observer.sights.length = 0
   })
@@ -237,8 +245,8 @@ describe.skipIf(missing)('an update that this cluster cannot take', () => {
     {
       reason: 'DriverMissing',
       version: 'v1.36.3',
-      selector: { key: groupLabel, value: 'real' },
-      says: `the agents on ${bare} have no driver "kubeadm"`,
+      selector: { key: groupLabel, value: 'old' },
+      says: `the agents on ${old} have no driver "kubeadm"`,
     },
   ]
 

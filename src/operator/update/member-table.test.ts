@@ -1,25 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type NodeTraits, sampleNode } from '../../../test/samples/cluster-objects.ts'
+import { type NodeTraits, sampleNode, sampleState } from '../../../test/samples/cluster-objects.ts'
 import type { Node } from '../../api/kube.ts'
+import type { StagingState } from '../../core/node/stage-node.ts'
 import { MemberTable, type Standing } from './member-table.ts'
 
 interface Host extends NodeTraits {
   /** Absent: not a node of this operation. */
   readonly standing?: Standing | undefined
+  readonly staging?: StagingState
 }
 
 /** A table whose judge goes by what the test says of each host. */
 function tableOf(hosts: Record<string, Host>, ownNode?: string) {
   const standings = new Map<string, Standing | undefined>()
+  const stagings = new Map<string, StagingState>()
   const table = new MemberTable({
     standing: ({ metadata }) => standings.get(metadata.name),
-    staging: () => 'no' as const,
+    staging: (state) => stagings.get(state?.metadata.name ?? '') ?? 'no',
     isOwnNode: (name) => name === ownNode,
   })
   const set = (name: string, host: Host | undefined): boolean => {
     standings.set(name, host?.standing)
-    return table.refresh(name, host && nodeOf(name, host), undefined)
+    stagings.set(name, host?.staging ?? 'no')
+    return table.refresh(name, host && nodeOf(name, host), sampleState(name, {}))
   }
   for (const [name, host] of Object.entries(hosts)) set(name, host)
   return { table, set }
@@ -29,6 +33,34 @@ const nodeOf = (name: string, host: Host): Node => sampleNode(name, { controlPla
 const names = (table: MemberTable) => [...table.candidates()].map(({ node }) => node)
 const waiting: Host = { standing: 'waiting' }
 const done: Host = { standing: 'done' }
+
+const asked: Host = { standing: 'waiting', staging: 'asked' }
+const staged: Host = { standing: 'waiting', staging: 'ready' }
+const away = { ready: 'False' } as const
+
+describe('staging', () => {
+  it.each<[string, Record<string, Host>, readonly string[]]>([
+    ['so many ahead', { w1: waiting, w2: waiting, w3: waiting }, ['w1', 'w2']],
+    ['those that stage or have are counted', { w1: asked, w2: staged, w3: waiting }, []],
+    [
+      'one that is not Ready is neither asked nor counted',
+      { w1: { ...waiting, ...away }, w2: { ...staged, ...away }, w3: asked, w4: waiting },
+      ['w4'],
+    ],
+    ['nodes of the next wave stage too', { c1: asked, w1: waiting, w2: waiting }, ['w1']],
+    ['but never keep those of this wave from it', { c1: waiting, w1: staged, w2: staged }, ['c1']],
+    ['nor are more of the next asked then', { c1: waiting, c2: { standing: 'done' }, w1: staged, w2: waiting }, ['c1']],
+  ])('%s', (_name, hosts, expected) => {
+    expect(tableOf(hosts).table.nextToStage(2)).toEqual(expected)
+  })
+
+  it('only those of the present wave that have staged may go, those already away first, our own node last', () => {
+    const hosts = { w1: staged, w2: { ...staged, cordoned: true }, w3: staged, w4: asked, w5: { ...staged, ...away } }
+    const nodesOf = (given: Record<string, Host>) => [...tableOf(given, 'w1').table.staged()].map(({ node }) => node)
+    expect(nodesOf(hosts)).toEqual(['w2', 'w3', 'w1'])
+    expect(nodesOf({ ...hosts, c1: waiting })).toEqual([])
+  })
+})
 
 describe('candidates', () => {
   it.each<[string, Record<string, Host>, readonly string[]]>([

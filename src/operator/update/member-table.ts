@@ -160,11 +160,6 @@ export class MemberTable {
     }
   }
 
-  /** How many stage or have staged. */
-  get staging(): number {
-    return this.#staging.asked.size + this.#staging.ready.size
-  }
-
   isStaging(name: string): boolean {
     return this.#staging.asked.has(name) || this.#staging.ready.has(name)
   }
@@ -173,13 +168,25 @@ export class MemberTable {
     return first(this.#staging.asked, limit)
   }
 
-  /** The next nodes to stage, whatever their wave. */
-  nextToStage(limit: number): readonly string[] {
+  /**
+   * The next nodes to stage, so that `ahead` of them do or have. Nodes of a later wave may stage too, but never keep those of
+   * the present one from it; a node that is not Ready keeps nobody.
+   */
+  nextToStage(ahead: number): readonly string[] {
     this.#sort()
+    const wave: Role = this.inControlPlaneWave ? 'ControlPlane' : 'Worker'
+    const staging = [...this.#staging.asked, ...this.#staging.ready].flatMap((name) => this.#members.get(name) ?? [])
+    const ready = staging.filter((member) => member.ready)
+    let roomInWave = ahead - ready.filter(({ role }) => role === wave).length
+    let room = ahead - ready.length
     const names: string[] = []
-    for (let index = this.#cursor; index < this.#order.length && names.length < limit; index++) {
+    for (let index = this.#cursor; index < this.#order.length && Math.max(roomInWave, room) > 0; index++) {
       const member = this.#members.get(this.#order[index] ?? '')
-      if (member?.standing === 'waiting' && member.ready && member.staging === 'no') names.push(member.name)
+      if (member?.standing !== 'waiting' || !member.ready || member.staging !== 'no') continue
+      if ((member.role === wave ? roomInWave : room) <= 0) continue
+      names.push(member.name)
+      if (member.role === wave) roomInWave--
+      room--
     }
     return names
   }

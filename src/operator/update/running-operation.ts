@@ -133,7 +133,7 @@ export class RunningOperation {
   toStage(): readonly string[] {
     if (!this.#stages || this.#stopped()) return []
     const ahead = Math.min(stagingAtMost, Math.max(2, 2 * this.#workersAtOnce))
-    return this.table.nextToStage(ahead - this.table.staging)
+    return this.table.nextToStage(ahead)
   }
 
   /** Whether the node stages for this operation, or should. */
@@ -174,9 +174,12 @@ export class RunningOperation {
     // One that could go is held up by nothing before the next pass over the ledger says so.
     const [candidate] = this.#stages ? this.table.staged() : this.table.candidates()
     if (candidate) return undefined
-    if (this.table.staging > 0) {
-      const names = this.table.stagingNames(3).join(', ')
-      return { code: 'NodesStaging', message: `${names} fetch and check what they need before they are drained` }
+    const staging = this.table.stagingNames(3)
+    if (staging.length > 0) {
+      return {
+        code: 'NodesStaging',
+        message: `${staging.join(', ')} fetch and check what they need before they are drained`,
+      }
     }
     const [first] = this.table.notReady(1)
     return first === undefined
