@@ -163,7 +163,7 @@ describe('its units', () => {
     bench.answers({
       'systemctl show': show('active', started),
       'cat /proc/uptime': '500.00 900.00\n',
-      'date +%s': '1100\n',
+      'date +%s.%N': '1100.000000000\n',
     })
     const restart = binaryDriver(noServer).steps(bench.context.order).at(-1)
     expect(await restart?.holds?.({ ...bench.context, host }, never)).toBe(holds)

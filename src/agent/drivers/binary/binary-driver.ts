@@ -161,8 +161,10 @@ async function changedSeconds({ host, order, notes }: StepContext, signal: Abort
   const swapped = await notes.read(swappedNote, binarySwappedSchema)
   if (swapped) return swapped.bootId === (await host.bootId()) ? swapped.uptimeSeconds : 0
   const file = await host.files.look(workOf(order).path)
+  // The uptime first: what passes between the two looks must not make the file younger than it is.
+  const uptime = await uptimeSeconds(host, signal)
   const ageSeconds = file.kind === 'file' ? (await wallSeconds(host, signal)) - file.modifiedMs / 1000 : 0
-  return (await uptimeSeconds(host, signal)) - ageSeconds
+  return uptime - ageSeconds
 }
 
 /** What the program prints about its version; undefined where it cannot be run. */

@@ -21,7 +21,8 @@ export async function uptimeSeconds(host: Host, signal: AbortSignal): Promise<nu
   return Number(stdout.split(' ')[0])
 }
 
-/** By the machine's own clock. */
+/** By the machine's own clock, as exactly as its `date` tells: a unit may be restarted within the second its file changed in. */
 export async function wallSeconds(host: Host, signal: AbortSignal): Promise<number> {
-  return Number((await host.run({ argv: ['date', '+%s'] }, signal)).stdout)
+  const { stdout } = await host.run({ argv: ['date', '+%s.%N'] }, signal)
+  return Number(/^\d+(\.\d+)?/.exec(stdout)?.[0])
 }
