@@ -1,5 +1,5 @@
-// What the tools print is written here in the formats they document: apt 2.6, dnf 4.14, containerd 2.2, etcd 3.6, kubelet 1.36; the image
-// managers' from their own documentation (rpm-ostree status --json, bootc's host schema v1).
+// What the tools print is written here in the formats they document: apt 2.6, dnf 4.14, containerd 2.2, etcd 3.6, kubelet 1.36.
+// What image managers print is tried beside its parsers, in core/image.
 
 import { describe, expect, it } from 'vitest'
 import { MemoryDisk } from '../../../../test/fakes/memory-disk.ts'
@@ -7,7 +7,6 @@ import { RecordingLog } from '../../../../test/fakes/recording-log.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { CommandResult } from '../../../ports/host.ts'
 import { DiskFiles } from '../../../sim/disk-files.ts'
-import { bootedByBootc, bootedByRpmOstree } from './booted-image.ts'
 import { prettyName, readHostFacts } from './host-facts.ts'
 import { chosenRuntime, etcdVersion, kubeletVersion, manifestImageTag, runtimeVersion } from './program-version.ts'
 import { askedByNeedsRestarting, askedByPackages } from './reboot-required.ts'
@@ -107,45 +106,6 @@ describe('why a reboot is asked for', () => {
   })
 })
 
-describe('the booted image', () => {
-  it.each([
-    ['ostree-unverified-registry:quay.io/fedora/fedora-coreos:stable', 'quay.io/fedora/fedora-coreos:stable'],
-    ['ostree-unverified-image:docker://r.example/os:1', 'r.example/os:1'],
-    ['ostree-image-signed:docker://r.example/os:1', 'r.example/os:1'],
-    ['ostree-remote-registry:fedora:r.example:5000/os:1', 'r.example:5000/os:1'],
-  ])('of rpm-ostree: %s', (reference, image) => {
-    const status = {
-      deployments: [
-        { booted: false, checksum: 'aa' },
-        {
-          booted: true,
-          checksum: 'bb',
-          version: '42.1',
-          'container-image-reference': reference,
-          'container-image-reference-digest': 'sha256:cc',
-        },
-      ],
-    }
-    expect(bootedByRpmOstree(JSON.stringify(status))).toEqual({ image, digest: 'sha256:cc', version: '42.1' })
-  })
-
-  it('of rpm-ostree without a container', () => {
-    const deployments = [{ booted: true, checksum: 'bb', version: null, origin: 'fedora:x86_64/coreos/stable' }]
-    expect(bootedByRpmOstree(JSON.stringify({ deployments }))).toEqual({
-      image: 'fedora:x86_64/coreos/stable',
-      digest: 'bb',
-    })
-  })
-
-  it('of bootc', () => {
-    const image = { image: { image: 'r.example/os:1', transport: 'registry' }, version: null, imageDigest: 'sha256:dd' }
-    const host = (booted: unknown) => JSON.stringify({ apiVersion: 'org.containers.bootc/v1', status: { booted } })
-    expect(bootedByBootc(host({ image }))).toEqual({ image: 'r.example/os:1', digest: 'sha256:dd' })
-    expect(bootedByBootc(host(null))).toBeUndefined()
-    expect(bootedByBootc(host({ image: null }))).toBeUndefined()
-  })
-})
-
 describe('the facts of a host', () => {
   const attributes = { mode: 0o644, owner: 'root', group: 'root' }
 
@@ -199,12 +159,19 @@ describe('the facts of a host', () => {
   })
 
   it('of a host booted from an image', async () => {
-    const deployments = [{ booted: true, checksum: 'bb', origin: 'fedora:stable' }]
+    const digest = `sha256:${'c'.repeat(64)}`
+    const named = { osname: 'fedora', serial: 0, checksum: 'b'.repeat(64), version: '42.1' }
+    const deployment = {
+      ...{ ...named, booted: true, staged: false },
+      'container-image-reference': 'ostree-unverified-registry:r.example/os:1',
+      'container-image-reference-digest': digest,
+    }
+    const status = { deployments: [deployment], transaction: null }
     const { facts } = await lookAt(
       { '/run/ostree-booted': '', '/usr/bin/rpm-ostree': '', '/usr/bin/dnf': '' },
-      (program) => (program === 'rpm-ostree' ? { stdout: JSON.stringify({ deployments }) } : { exitCode: 127 }),
+      (program) => (program === 'rpm-ostree' ? { stdout: JSON.stringify(status) } : { exitCode: 127 }),
     )
-    expect(facts).toMatchObject({ imageManager: 'rpm-ostree', osImage: { image: 'fedora:stable', digest: 'bb' } })
+    expect(facts).toMatchObject({ imageManager: 'rpm-ostree', osImage: { image: 'r.example/os:1', digest } })
     expect(facts.packageManager).toBeUndefined()
   })
 

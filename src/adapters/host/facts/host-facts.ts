@@ -2,10 +2,10 @@
 // fact only, and is logged.
 
 import { arch, release } from 'node:os'
+import { bootcStatus, osImageFacts, rpmOstreeStatus } from '../../../core/image/status.ts'
 import type { Command, CommandResult, HostFacts } from '../../../ports/host.ts'
 import type { HostFiles } from '../../../ports/host-files.ts'
 import type { Log } from '../../../ports/log.ts'
-import { type BootedImage, bootedByBootc, bootedByRpmOstree } from './booted-image.ts'
 import { firstExpiry } from './certificates.ts'
 import {
   chosenRuntime,
@@ -121,11 +121,11 @@ class Look {
     return 'ostree'
   }
 
-  async bootedImage(manager: ImageManager | undefined): Promise<BootedImage | undefined> {
+  async bootedImage(manager: ImageManager | undefined): Promise<HostFacts['osImage']> {
     if (manager === undefined || manager === 'ostree') return undefined
     const status = await this.says([manager, 'status', '--json'])
     if (status === '') return undefined
-    return manager === 'bootc' ? bootedByBootc(status) : bootedByRpmOstree(status)
+    return osImageFacts(manager === 'bootc' ? bootcStatus(status) : rpmOstreeStatus(status))
   }
 
   async manifestVersion(name: string): Promise<string | undefined> {
