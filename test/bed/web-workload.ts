@@ -10,11 +10,13 @@ export interface WebWorkload {
   readonly drainSeconds?: number
   /** `maxUnavailable` of its PodDisruptionBudget; without it there is none. */
   readonly maxUnavailable?: number
+  /** Its pods may run there, too: with one worker they must, while that is away. */
+  readonly onControlPlanes?: boolean
 }
 
 /** For `kubectl apply -f -`. */
 export function webWorkload(workload: WebWorkload): string {
-  const { name, replicas, nodePort, drainSeconds = 5, maxUnavailable } = workload
+  const { name, replicas, nodePort, drainSeconds = 5, maxUnavailable, onControlPlanes = false } = workload
   const labels = { app: name }
   const selector = { matchLabels: labels }
   const container = {
@@ -46,6 +48,9 @@ export function webWorkload(workload: WebWorkload): string {
           // A node that is gone is noticed late enough as it is.
           terminationGracePeriodSeconds: drainSeconds + 5,
           automountServiceAccountToken: false,
+          ...(onControlPlanes && {
+            tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists' }],
+          }),
         },
       },
     },

@@ -38,7 +38,14 @@ export function describeUpgrade(size: ClusterOptions): void {
       const url = `http://${first?.address}:${webPort}/`
       await cluster.kubectl(
         ['apply', '-f', '-'],
-        webWorkload({ name: 'web', replicas: 2, nodePort: webPort, drainSeconds: 15, maxUnavailable: 1 }),
+        webWorkload({
+          name: 'web',
+          replicas: 2,
+          nodePort: webPort,
+          drainSeconds: 15,
+          maxUnavailable: 1,
+          onControlPlanes: size.workers < 2,
+        }),
       )
       await cluster.kubectl(['rollout', 'status', 'deployment/web', '--timeout=60s'])
       await expect
