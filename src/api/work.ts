@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { absolutePath, kubernetesVersion, objectName, sha256Text, shapedText, unitName, webAddress } from './scalars.ts'
 
-/** Content by its SHA-256, in an immutable ConfigMap of the operator's namespace; its key "script" (or "content") is the content. */
+/** Content by its SHA-256: a script, or a host's desired state. */
 export const contentSchema = z.strictObject({
   configMap: objectName.describe('an immutable ConfigMap in the operator’s namespace; its key "script" is the content'),
   namespace: objectName,

@@ -1,7 +1,7 @@
 // docs/reference/drivers.md: which property of which driver was seen on a booted machine. Pure.
 
 import { type ConformanceResult, type Property, properties } from './conformance-results.ts'
-import { recordedOnly } from './recorded-only.ts'
+import { sampledOnly } from './sampled-only.ts'
 
 const unproven = 'not proven on a real host'
 const columns = Object.keys(properties) as Property[]
@@ -29,7 +29,7 @@ function rowsOfDriver(
   earlier: ReadonlyMap<string, string>,
 ): readonly string[] {
   const fresh = results.filter((result) => result.driver === driver)
-  const recorded = recordedOnly.filter((row) => row.driver === driver).map(({ name }) => name)
+  const recorded = sampledOnly.filter((row) => row.driver === driver).map(({ name }) => name)
   const kept = [...earlier].filter(
     ([name, line]) =>
       (name === driver || name.startsWith(`${driver} (`)) &&
@@ -60,5 +60,5 @@ What the conformance suite saw each driver do on a booted machine, driven by the
 - **power loss**: every process of the machine was killed at once, at moments drawn from fixed seeds.
 - **undo**: after the work failed at its end, the machine was as before.
 
-“not proven on a real host”: tested against recorded output of the real tool only.
+“not proven on a real host”: tested against sample output only, which stands for the real tool and was not captured from it.
 `

@@ -1,4 +1,4 @@
-// What the tools print is written here in the formats they document: apt 2.6, dnf 4.14, containerd 2.2, etcd 3.6, kubelet 1.36.
+// Samples of what tools print, written by hand after their formats, not captured; apt and the kubelet are also asked for real in test/e2e.
 // What image managers print is tried beside its parsers, in core/image.
 
 import { describe, expect, it } from 'vitest'
