@@ -14,6 +14,8 @@ export interface Request {
   readonly node: string
   readonly nodeUID: string
   readonly role: Role
+  /** Why this very node may not go now, by the operation's own judgement (a gate, an agent that is away). */
+  readonly obstacle?: Reason | undefined
 }
 
 /** One operation's wishes, in the order it wants its nodes. */
@@ -40,6 +42,8 @@ export interface LedgerView {
   readonly away: ReadonlySet<string>
   /** The control-plane nodes among them. */
   readonly controlPlaneAway: ReadonlySet<string>
+  /** Why a control-plane node may not leave now: a member of etcd or an API server that would be missed. */
+  readonly controlPlaneObstacle?: ((node: string) => Reason | undefined) | undefined
   /** Who holds a node already. */
   readonly holderOf: (node: string) => string | undefined
 }
@@ -66,6 +70,7 @@ export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonl
     for (const request of requests) {
       const reason =
         held ??
+        request.obstacle ??
         obstacle(request, holder, { ...view, budgets, away, controlPlaneAway, holderOf }) ??
         (counted >= limit.maxUnavailable ? limitSpent(limit) : undefined)
       if (reason?.code === 'NodeHeldElsewhere') {
@@ -103,6 +108,8 @@ function obstacle(request: Request, holder: string, view: LedgerView): Reason | 
         message: `${listed(others)} of the control plane ${others.length === 1 ? 'is' : 'are'} away; only one node of it may be at a time`,
       }
     }
+    const missed = view.controlPlaneObstacle?.(request.node)
+    if (missed) return missed
   }
   return brokenBudget(request.node, view)
 }
