@@ -3,8 +3,6 @@
 
 import type { NodeState } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
-import { operationOfOrder } from '../core/node/order.ts'
-import type { Operation } from '../core/update/operation.ts'
 import { type Reconcile, runController } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
@@ -127,7 +125,7 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
     events,
     operation: (id) => operations.operation(id),
-    staging: (name, state) => operations.stagingOn(name)?.operation ?? stillStaging(operations, state),
+    staging: (name, state) => operations.stagingOn(name, state),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
       const update = cluster.updates.get(order.update)
@@ -199,11 +197,6 @@ async function reconcileGrants(
   }
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
-}
-
-/** A leader that has just started does not know yet who wants what: what was staged for an update that still is to go on stays. */
-function stillStaging(operations: Operations, { spec }: NodeState): Operation | undefined {
-  return spec.order?.desired === 'Stage' ? operations.unfinished(operationOfOrder(spec.order)) : undefined
 }
 
 function highestEpoch(states: Iterable<NodeState>): number {

@@ -7,6 +7,8 @@ import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../duration.ts'
 import type { Operation } from '../update/operation.ts'
+import { isBroken, isRetryDue, retryMark } from '../update/retry.ts'
+import { cancelNode } from './cancel-node.ts'
 import { sickness } from './health.ts'
 import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
 import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
@@ -18,7 +20,10 @@ export function decideNode(view: NodeView): NodeAction {
   const rollout = state.status?.rollout
   if (!grant) return withoutSlot(view)
   if (operation?.id !== grant.holder) return releaseNode(view, grant)
+  const cancelled = cancelNode(view, operation)
+  if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
   if (rollout?.operationID !== operation.id || rollout.phase === 'Staging') return startNode(view, operation)
+  if (isRetryDue(operation, node.metadata.name, rollout)) return retryNode(view, operation, rollout)
   switch (rollout.phase) {
     case 'Done':
       return isOurCordon(node) && rollout.cordon?.prior !== 'Unschedulable'
@@ -189,9 +194,23 @@ function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
   return { action: 'returnGrant' }
 }
 
+/** Another attempt, after nothing of the last one can start any more; the node stays cordoned meanwhile. */
+function retryNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
+  const { order } = view.state.spec
+  const isOurs = order !== undefined && belongsTo(order, operation.id)
+  if (isOurs && !hasStopped(order, view.state)) return withdraw(order)
+  const attempt = Math.max(rollout.attempt, isOurs ? attemptOf(order) : 0) + 1
+  const { retried: _retried, ...before } = rollout
+  return enter(view, { ...before, ...retryMark(operation), attempt }, 'Draining', {
+    deadlineMs: operation.drain.timeoutMs,
+  })
+}
+
 /** Asks the agent to stop, once; then its word is waited for. */
 function withdraw(order: Order): NodeAction {
-  return order.desired === 'Run' ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } } : { action: 'wait' }
+  return order.desired !== 'Withdraw'
+    ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } }
+    : { action: 'wait' }
 }
 
 function orderLate(operation: Operation): Reason {
@@ -202,7 +221,7 @@ function orderLate(operation: Operation): Reason {
 }
 
 function enter(
-  { now }: NodeView,
+  { now, operation }: NodeView,
   rollout: Rollout,
   phase: Rollout['phase'],
   detail: {
@@ -219,6 +238,7 @@ function enter(
     ...(detail.unhurried && { unhurried: true }),
     rollout: {
       ...kept,
+      ...(operation && isBroken(phase) && retryMark(operation)),
       phase,
       since: at,
       ...(detail.deadlineMs !== undefined && { deadline: new Date(now.getTime() + detail.deadlineMs).toISOString() }),

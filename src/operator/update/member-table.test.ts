@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { type NodeTraits, sampleNode, sampleState } from '../../../test/samples/cluster-objects.ts'
 import type { Node } from '../../api/kube.ts'
 import type { StagingState } from '../../core/node/stage-node.ts'
-import { MemberTable, type Standing } from './member-table.ts'
+import type { Standing } from '../../core/update/standing.ts'
+import { MemberTable } from './member-table.ts'
 
 interface Host extends NodeTraits {
   /** Absent: not a node of this operation. */

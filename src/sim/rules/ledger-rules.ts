@@ -50,7 +50,8 @@ function judgeBudgets(
   }
   const update = updateOf(grant, truth)
   if (!update || now - (truth.specSince.get(update.metadata.name) ?? 0) < staleMs) return
-  const limit = Math.max(1, count(update.spec.strategy?.maxUnavailable ?? 1, truth.workers))
+  const { maxUnavailable = update.spec.strategy?.type === 'Parallel' ? '100%' : 1 } = update.spec.strategy ?? {}
+  const limit = Math.max(1, count(maxUnavailable, truth.workers))
   const mine = grants.filter(
     ({ holder, node }) =>
       holder === grant.holder &&
