@@ -23,7 +23,10 @@ export function decideNode(view: NodeView): NodeAction {
   const cancelled = cancelNode(view, operation)
   if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
   if (rollout?.operationID !== operation.id || rollout.phase === 'Staging') return startNode(view, operation)
-  if (isRetryDue(operation, node.metadata.name, rollout)) return retryNode(view, operation, rollout)
+  if (isRetryDue(operation, node.metadata.name, rollout)) {
+    // What could not be staged has staged by now: it was never drained.
+    return rollout.cordon ? retryNode(view, operation, rollout) : startNode(view, operation)
+  }
   switch (rollout.phase) {
     case 'Done':
       return isOurCordon(node) && rollout.cordon?.prior !== 'Unschedulable'

@@ -85,6 +85,7 @@ function judgeFailures(grant: Grant, truth: Truth, { requestMs }: Slack, now: nu
   if (!update) return
   const failed = [...truth.failed].filter(
     (name) =>
+      !update.spec.skip?.includes(name) &&
       truth.states.get(name)?.status?.rollout?.operationID === grant.holder &&
       now - (truth.phaseSince.get(name) ?? now) > requestMs,
   )
