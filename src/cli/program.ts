@@ -13,6 +13,7 @@ import { addOperator } from './commands/operator.ts'
 import { addSim } from './commands/sim-agents.ts'
 import { addSimulate } from './commands/simulate.ts'
 import { addStatus } from './commands/status.ts'
+import { addSteering } from './commands/steer.ts'
 import { addUpdate } from './commands/update.ts'
 import { addWhy } from './commands/why.ts'
 import type { CliDependencies } from './dependencies.ts'
@@ -76,6 +77,7 @@ const commands = [
   addDemo,
   addUpdate,
   addStatus,
+  addSteering,
   addNodes,
   addWhy,
   addLogs,
