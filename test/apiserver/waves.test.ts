@@ -30,7 +30,7 @@ describe.skipIf(missing)('an update in waves', () => {
     }, patience)
 
   beforeAll(async () => {
-    rig = await RolloutRig.start({ controlPlane: 1, workers: 6, agentProcesses: 2, work: '500ms', version: from })
+    rig = await RolloutRig.start({ controlPlane: 1, workers: 6, agentProcesses: 2, work: '1s', version: from })
   })
 
   afterAll(async () => {
