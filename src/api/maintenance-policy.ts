@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { type CelRule, celRules } from './cel-rule.ts'
+import { drainSettingsSchema } from './drain-settings.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import {
   absolutePath,
@@ -14,13 +15,6 @@ import {
   webAddress,
 } from './scalars.ts'
 import { maxJobs } from './work.ts'
-
-export const drainSettingsSchema = z.strictObject({
-  timeout: durationText.optional().describe('after this the drain needs a person; it goes on trying. Default 30m'),
-  podGracePeriod: durationText.optional().describe('overrides the pods’ own; absent = as each pod says'),
-  unmanagedPods: z.enum(['Block', 'Delete']).optional().describe('pods nothing would make again. Default Block'),
-  emptyDir: z.enum(['Delete', 'Block']).optional().describe('pods that keep data in an emptyDir. Default Delete'),
-})
 
 const oneSource = 'names exactly one of configMap and url'
 const namedOnce = 'has a job name twice: each job has its own'
@@ -116,7 +110,6 @@ export const maintenancePolicyStatusSchema = z.strictObject({
 
 export type MaintenanceJob = z.infer<typeof jobSchema>
 export type MaintenancePolicySpec = z.infer<typeof maintenancePolicySpecSchema>
-export type DrainSettings = z.infer<typeof drainSettingsSchema>
 export type Grant = z.infer<typeof grantSchema>
 export interface Ledger {
   readonly epoch: number

@@ -34,3 +34,21 @@ export function requiredTerm(selector: LabelSelector | undefined): string {
 export function termsOf(labels: Labels = {}): readonly string[] {
   return ['', ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)]
 }
+
+/** As a query of the API takes it. */
+export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const terms = matchExpressions.map(({ key, operator, values = [] }) => {
+    switch (operator) {
+      case 'In':
+        return `${key} in (${values.join(',')})`
+      case 'NotIn':
+        return `${key} notin (${values.join(',')})`
+      case 'Exists':
+        return key
+      case 'DoesNotExist':
+        return `!${key}`
+    }
+    return ''
+  })
+  return [...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`), ...terms].join(',')
+}
