@@ -7,6 +7,11 @@ type Catalogue = Readonly<Record<string, string>>
 
 const waiting = {
   BudgetSpent: 'as many nodes are away as the budget allows; it goes on when one is back',
+  BudgetAllowsNothing:
+    'nodes that no operation of ours will bring back use the budget up; bring them back, or raise the budget',
+  ForeignLockHeld: 'another tool holds its lock on the cluster’s nodes; it goes on when that one lets go',
+  ForeignLockUnknown: 'the lock of another tool cannot be read, so nothing starts; the message says what is missing',
+  NodeOnHold: 'a person keeps the node for themselves; slipway release NODE gives it back',
   PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
   WaveNotReached: 'nodes of an earlier wave are not done yet',
   FailuresReached:

@@ -35,20 +35,25 @@ export function termsOf(labels: Labels = {}): readonly string[] {
   return ['', ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)]
 }
 
-/** As a query of the API takes it. */
-export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
-  const terms = matchExpressions.map(({ key, operator, values = [] }) => {
-    switch (operator) {
-      case 'In':
-        return `${key} in (${values.join(',')})`
-      case 'NotIn':
-        return `${key} notin (${values.join(',')})`
-      case 'Exists':
-        return key
-      case 'DoesNotExist':
-        return `!${key}`
-    }
-    return ''
-  })
-  return [...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`), ...terms].join(',')
+/** As people type it: `pool=a,zone in (x,y)`. */
+export function selectorText(selector: LabelSelector | undefined): string {
+  const labels = Object.entries(selector?.matchLabels ?? {}).map(([name, wanted]) => `${name}=${wanted}`)
+  return [...labels, ...(selector?.matchExpressions ?? []).map(expressionText)].join(',')
+}
+
+function expressionText({
+  key: name,
+  operator,
+  values = [],
+}: NonNullable<LabelSelector['matchExpressions']>[number]): string {
+  switch (operator) {
+    case 'In':
+      return `${name} in (${values.join(',')})`
+    case 'NotIn':
+      return `${name} notin (${values.join(',')})`
+    case 'Exists':
+      return name
+    case 'DoesNotExist':
+      return `!${name}`
+  }
 }
