@@ -6,8 +6,10 @@ import { SlipwayError } from '../api/slipway-error.ts'
 import { type Reconcile, runController } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
+import { BudgetKeepers } from './drain/budget-keepers.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
+import { VolumeWatch } from './drain/volume-watch.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
 import { makeMaintenanceReconcile } from './maintenance/maintenance-controller.ts'
@@ -121,8 +123,13 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     cluster,
     book,
     grants,
-    budgets: new BudgetWatch(ports, wake, signal),
-    ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    drains: {
+      ports,
+      budgets: new BudgetWatch(ports, wake, signal),
+      keepers: new BudgetKeepers(ports),
+      volumes: new VolumeWatch(ports, wake, signal),
+      ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    },
     events,
     operation: (id) => operations.operation(id),
     staging: (name, state) => operations.stagingOn(name, state),

@@ -2,11 +2,11 @@
 // operator arrives at the same id. A finished update that is edited becomes a new operation, so that Git can drive it.
 
 import { type DirectUpdate, type DirectUpdateSpec, lastingFields, type UpdatePhase } from '../../api/direct-update.ts'
-import type { DrainSettings, MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { OperationKind } from '../../api/node-state.ts'
 import { type Retry, steering } from '../../api/steering.ts'
 import type { Work } from '../../api/work.ts'
-import { parseDuration } from '../duration.ts'
+import { type Drain, drainOf } from '../drain/drain-policy.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { workOf } from './work-of.ts'
 
@@ -30,14 +30,6 @@ export interface Operation {
   readonly skip?: ReadonlySet<string>
   /** It is to end: what becomes of nodes that have an order. */
   readonly cancel?: NonNullable<DirectUpdateSpec['onCancel']>
-}
-
-export interface Drain {
-  readonly timeoutMs: number
-  /** Absent = as each pod says. */
-  readonly podGraceSeconds?: number
-  readonly unmanagedPods: 'Block' | 'Delete'
-  readonly emptyDir: 'Delete' | 'Block'
 }
 
 const ended: ReadonlySet<UpdatePhase> = new Set(['Succeeded', 'Failed', 'Cancelled'])
@@ -86,18 +78,9 @@ export function operationOf(update: DirectUpdate, policy: MaintenancePolicy | un
     disruption: 'Drain',
     rollback: spec.rollback ?? 'Image',
     nodeTimeout: spec.nodeTimeout ?? '30m',
-    drain: drainOf({ ...policy?.spec.drain, ...spec.drain }),
+    drain: drainOf(policy?.spec.drain, spec.drain),
     ...(spec.retry && { retry: spec.retry }),
     ...(spec.skip && { skip: new Set(spec.skip) }),
     ...(spec.desiredState === 'Cancelled' && { cancel: spec.onCancel ?? 'Finish' }),
-  }
-}
-
-export function drainOf({ timeout, podGracePeriod, unmanagedPods, emptyDir }: DrainSettings): Drain {
-  return {
-    timeoutMs: parseDuration(timeout ?? '30m'),
-    ...(podGracePeriod !== undefined && { podGraceSeconds: parseDuration(podGracePeriod) / 1000 }),
-    unmanagedPods: unmanagedPods ?? 'Block',
-    emptyDir: emptyDir ?? 'Delete',
   }
 }

@@ -23,6 +23,8 @@ export interface FaultScenario {
   readonly troubledStart: boolean
   /** How many nodes are done when that happens. */
   readonly meddlingAfter: number
+  /** How many nodes of each of two zones may be away, besides the budget of the cluster. */
+  readonly perZone: number | undefined
 }
 
 export type Meddling =
@@ -49,14 +51,13 @@ export function drawScenario(random: SeededRandom): FaultScenario {
   const workers = nodes.slice(controlPlane).map(({ name }) => name)
   const work = random.pick(['script', 'kubernetes', 'both'] as const)
   const steering = random.fork('steering')
-  const drawn = random.chance(0.5)
+  const meant = random.chance(0.5)
     ? ('nothing' as const)
     : random.pick(['delete-update', 'delete-policy', 'edit-strategy', 'second-update', 'pause'] as const)
   const meddling: Meddling = steering.chance(0.3)
     ? steering.pick(['pause-update', 'cancel', 'cancel-put-back'] as const)
-    : drawn
-  return {
-    nodes,
+    : meant
+  const drawn = {
     operators: random.pick([1, 2] as const),
     work,
     maxUnavailable: random.pick<number | string>([1, 2, 2, '30%']),
@@ -69,6 +70,10 @@ export function drawScenario(random: SeededRandom): FaultScenario {
     troubledStart: random.chance(0.15),
     meddlingAfter: random.whole(0, Math.max(1, Math.floor(count / 2))),
   }
+  // A person's cordon counts, and stays.
+  const perZone = random.chance(0.3) ? random.whole(1, 2) + (drawn.cordoned === undefined ? 0 : 1) : undefined
+  const zoned = nodes.map((node, index) => ({ ...node, zone: index % 2 === 0 ? 'a' : 'b' }))
+  return { ...drawn, nodes: perZone === undefined ? nodes : zoned, perZone }
 }
 
 function drawWaves(random: SeededRandom): StrategySpec['waves'] {

@@ -5,7 +5,7 @@ import type { Reason } from '../../api/reason.ts'
 import type { Approval } from '../../api/steering.ts'
 import type { StrategySpec, WaveStatus } from '../../api/strategy.ts'
 import type { Work } from '../../api/work.ts'
-import type { Budget } from '../../core/ledger/grants.ts'
+import type { Budget } from '../../core/ledger/tally.ts'
 
 /** On what terms an operation takes its nodes, and which they are. */
 export interface Terms {
