@@ -251,7 +251,7 @@ export class MemberTable {
   }
 
   #sort(): void {
-    this.#order.sort(this.#members.values())
+    this.#order.sort(this.#members)
   }
 }
 
