@@ -87,6 +87,12 @@ export const maintenancePolicySpecSchema = z.strictObject({
     .describe(
       'keep new pods off nodes that wait for their turn where others can take them (PreferNoSchedule). Default false',
     ),
+  leaveLoadBalancers: z
+    .boolean()
+    .optional()
+    .describe(
+      'nodes under work carry the label node.kubernetes.io/exclude-from-external-load-balancers. Default false',
+    ),
   history: z
     .strictObject({
       keepOperations: z.int().min(1).max(1000).optional().describe('per node. Default 20'),

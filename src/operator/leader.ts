@@ -128,6 +128,7 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     events,
     operation: (id) => operations.operation(id),
     staging: (name, state) => operations.stagingOn(name)?.operation ?? stillStaging(operations, state),
+    hasSuccessor: (name, holder) => operations.hasSuccessor(name, holder),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
       const update = cluster.updates.get(order.update)

@@ -110,10 +110,16 @@ describe('without a slot', () => {
     ['done with our cordon', { node: ours, rollout: rollout('Done') }, { action: 'uncordon' }],
     ["done under a person's cordon", { node: { cordoned: true }, rollout: rollout('Done') }, { action: 'returnGrant' }],
     [
-      'done, cordoned again by us in between: the slot goes back first',
+      'done, cordoned again by us after a person uncordoned it',
       { node: ours, rollout: rollout('Done', { cordon: { prior: 'Unschedulable' } }) },
+      { action: 'uncordon' },
+    ],
+    [
+      'done, and the next operation takes it over as it stands',
+      { node: ours, rollout: rollout('Done'), successor: true },
       { action: 'returnGrant' },
     ],
+    ['failed is never handed over', { node: ours, rollout: rollout('Failed'), successor: true }, wait()],
   ])('at rest with a slot: %s', (_name, given, expected) => {
     expect(decideNode(viewOf(given))).toEqual(expected)
   })

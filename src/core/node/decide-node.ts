@@ -1,7 +1,6 @@
 // One node's life: what to do next with a node, from what the API says alone. Level-based: every call looks at everything,
 // so that a crash between any two writes is healed by the next look.
 
-import type { Node } from '../../api/kube.ts'
 import type { Grant } from '../../api/maintenance-policy.ts'
 import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
@@ -9,21 +8,20 @@ import { parseDuration } from '../duration.ts'
 import type { Operation } from '../update/operation.ts'
 import { sickness } from './health.ts'
 import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
+import { isPutBack, isTaken } from './node-marks.ts'
 import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
 import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, makeOrder, orderID } from './order.ts'
 import { stageNode } from './stage-node.ts'
 
 export function decideNode(view: NodeView): NodeAction {
-  const { grant, operation, state, node } = view
+  const { grant, operation, state } = view
   const rollout = state.status?.rollout
   if (!grant) return withoutSlot(view)
   if (operation?.id !== grant.holder) return releaseNode(view, grant)
   if (rollout?.operationID !== operation.id || rollout.phase === 'Staging') return startNode(view, operation)
   switch (rollout.phase) {
     case 'Done':
-      return isOurCordon(node) && rollout.cordon?.prior !== 'Unschedulable'
-        ? { action: 'uncordon' }
-        : { action: 'returnGrant' }
+      return mayLeave(view) ? { action: 'returnGrant' } : { action: 'uncordon' }
     case 'Failed':
       return { action: 'wait' }
     default:
@@ -37,7 +35,7 @@ function withoutSlot(view: NodeView): NodeAction {
   const { order } = state.spec
   // Whatever was cordoned is under work: the ledger must know.
   if (rollout?.cordon && !atRest.has(rollout.phase)) return { action: 'regrant' }
-  if (isOurCordon(node)) return { action: 'uncordon' }
+  if (!isPutBack(node)) return { action: 'uncordon' }
   if (rollout && !atRest.has(rollout.phase) && rollout.operationID !== staging?.id) return { action: 'clear' }
   if (staging) return stageNode(view, staging)
   return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
@@ -49,9 +47,9 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
   const { order } = state.spec
   // The ledger was lost and the node given anew: what the other operation has under way here ends first.
   if (before && !atRest.has(before.phase) && order && !hasStopped(order, state)) return withdraw(order)
-  if (!isCordoned(node) && operation.disruption === 'Drain') {
+  if (operation.disruption === 'Drain' && !isTaken(node, operation.id)) {
     // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
-    return isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
+    return isCordoned(node) || isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
   }
   const done = completedBefore(state)
   return {
@@ -65,7 +63,7 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
       since: now.toISOString(),
       deadline: new Date(now.getTime() + operation.drain.timeoutMs).toISOString(),
       attempt: order && belongsTo(order, operation.id) ? attemptOf(order) : 1,
-      cordon: { prior: isCordoned(node) && !isOurCordon(node) ? 'Unschedulable' : 'Schedulable' },
+      cordon: { prior: isCordoned(node) && cordonOwner(node) === undefined ? 'Unschedulable' : 'Schedulable' },
     },
   }
 }
@@ -165,8 +163,7 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
   if (verdict?.look === 'controllers' && view.controllers === undefined) return { action: 'watchControllers' }
   if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined) return { action: 'watchLease' }
   if (!verdict) {
-    if (rollout.cordon?.prior !== 'Unschedulable' && isOurCordon(node)) return { action: 'uncordon' }
-    return enter(view, rollout, 'Done', { finished: true })
+    return mayLeave(view) ? enter(view, rollout, 'Done', { finished: true }) : { action: 'uncordon' }
   }
   if (rollout.phase === 'Verifying' || rollout.phase === 'RequiresAttention') {
     return watchDeadline(view, rollout, verdict.reason)
@@ -184,7 +181,7 @@ function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
   if (order && belongsTo(order, grant.holder) && !hasStopped(order, state)) return withdraw(order)
   const rollout = state.status?.rollout
   const ours = rollout?.operationID === grant.holder
-  if (isOurCordon(node) && !(ours && rollout.cordon?.prior === 'Unschedulable')) return { action: 'uncordon' }
+  if (!isPutBack(node)) return { action: 'uncordon' }
   if (ours && !atRest.has(rollout.phase)) return { action: 'clear' }
   return { action: 'returnGrant' }
 }
@@ -241,8 +238,9 @@ function isPast(deadline: string | undefined, { now, graceUntil }: NodeView): bo
   return deadline !== undefined && now.getTime() >= Math.max(Date.parse(deadline), graceUntil.getTime())
 }
 
-function isOurCordon(node: Node): boolean {
-  return cordonOwner(node) !== undefined
+/** Nothing of ours is left on the node, or the next operation takes it over as it is: one drain for both. */
+function mayLeave({ node, successor }: NodeView): boolean {
+  return isPutBack(node) || successor
 }
 
 function others(count: number): string {

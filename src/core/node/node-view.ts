@@ -28,6 +28,8 @@ export interface NodeView {
   readonly operation: Operation | undefined
   /** Without a slot: the operation that wants this node to stage, or whose staging here is still wanted. */
   readonly staging: Operation | undefined
+  /** Another operation waits for this very node and would take it over now, cordoned and drained. */
+  readonly successor: boolean
   /** What the operation asks of this very node. */
   readonly work: Work
   /** Undefined while the node's pods are not known. */

@@ -4,6 +4,7 @@ import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import { type DatedClaim, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
 import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
 import { whyAway } from '../../core/node/node-facts.ts'
+import { holdOf } from '../../core/node/node-marks.ts'
 import { ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
@@ -101,6 +102,10 @@ export class GrantPass {
       held,
       controlPlaneAway: new Set([...controlPlane].filter((name) => held.has(name) || !this.#cluster.isReady(name))),
       causeOf: (name) => whyAway(nodes.get(name)),
+      onHold: (name) => {
+        const node = nodes.get(name)
+        return node && holdOf(node)
+      },
     }
   }
 }

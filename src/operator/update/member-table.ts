@@ -24,7 +24,7 @@ interface Member {
 export interface Judge {
   /** Undefined: not a node of this operation. */
   standing(node: Node, state: NodeState | undefined): Standing | undefined
-  staging(state: NodeState | undefined): StagingState
+  staging(node: Node, state: NodeState | undefined): StagingState
   /** Whether the operator itself runs there. */
   isOwnNode(name: string): boolean
 }
@@ -93,6 +93,13 @@ export class MemberTable {
     return this.#members.get(name)?.standing
   }
 
+  /** Whether it waits for its turn, and its wave has come. */
+  isNext(name: string): boolean {
+    const member = this.#members.get(name)
+    const wave: Role = this.inControlPlaneWave ? 'ControlPlane' : 'Worker'
+    return member?.standing === 'waiting' && member.role === wave
+  }
+
   /** Looks at one node again; true when something changed. */
   refresh(name: string, node: Node | undefined, state: NodeState | undefined): boolean {
     const before = this.#members.get(name)
@@ -111,7 +118,7 @@ export class MemberTable {
       ready,
       free: ready && isUnavailable(node),
       standing,
-      staging: this.#judge.staging(state),
+      staging: this.#judge.staging(node, state),
     }
     if (before && same(before, after)) return false
     if (before) this.#tally(before, -1)

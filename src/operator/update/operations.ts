@@ -4,6 +4,7 @@
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { Work } from '../../api/work.ts'
+import { holdOf } from '../../core/node/node-marks.ts'
 import { type Operation, operationID, operationOf, ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from './operation-source.ts'
@@ -70,6 +71,14 @@ export class Operations {
   /** The oldest running operation that wants this node to stage. */
   stagingOn(node: string): RunningOperation | undefined {
     return this.running().find((operation) => operation.wantsStaged(node))
+  }
+
+  /** Whether an operation other than the holder would take the node over now, cordoned and drained as it is. */
+  hasSuccessor(node: string, holder: string): boolean {
+    const { policy, nodes } = this.#cluster
+    const known = nodes.get(node)
+    if (!known || holdOf(known) !== undefined || policy?.spec.paused) return false
+    return this.running().some((operation) => operation.id !== holder && operation.wouldTake(node))
   }
 
   /** What an operation asks of one node. */

@@ -9,7 +9,7 @@ import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
 import type { Claim } from '../../core/ledger/grants.ts'
 import type { Budget } from '../../core/ledger/tally.ts'
-import { roleOf } from '../../core/node/node-facts.ts'
+import { cordonOwner, roleOf } from '../../core/node/node-facts.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
 import { oldestApiServer } from '../../core/plan/plan-update.ts'
 import { componentsOf } from '../../core/update/drivers-for.ts'
@@ -80,7 +80,7 @@ export class RunningOperation {
     this.#startedAt = options.startedAt.getTime()
     this.table = new MemberTable({
       standing: (node, state) => this.#standing(node, state),
-      staging: (state) => this.#stagingOf(state),
+      staging: (node, state) => this.#stagingOf(node, state),
       isOwnNode: (name) => name === options.ownNode,
     })
     const { only } = this.#terms
@@ -141,6 +141,11 @@ export class RunningOperation {
   wantsStaged(name: string): boolean {
     if (this.table.standing(name) !== 'waiting') return false
     return this.table.isStaging(name) || this.toStage().includes(name)
+  }
+
+  /** Whether it would work on this node next, were it free. */
+  wouldTake(name: string): boolean {
+    return this.table.isNext(name) && !this.#held() && !this.#terms.held?.()
   }
 
   claim(): Claim {
@@ -214,7 +219,10 @@ export class RunningOperation {
     }
   }
 
-  #stagingOf(state: NodeState | undefined): StagingState {
+  #stagingOf(node: Node, state: NodeState | undefined): StagingState {
+    // Drained by an operation that is done with it: it is taken over as it is, and stages when it has its order.
+    const isHandedOver = cordonOwner(node) !== undefined && state?.status?.rollout?.phase === 'Done'
+    if (isHandedOver) return 'ready'
     return state ? stagingState(state, this.id) : 'no'
   }
 

@@ -17,6 +17,7 @@ export interface NodeRecord {
 }
 
 export const cordonMark = 'slipway.dev/cordon'
+export const otherMarks = 'slipway.dev/marks'
 
 export class Truth {
   readonly nodes = new Map<string, NodeRecord>()
