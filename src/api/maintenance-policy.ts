@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { budgetSchema } from './budget.ts'
 import { type CelRule, celRules } from './cel-rule.ts'
+import { foreignLockSchema } from './foreign-lock.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import {
   absolutePath,
@@ -63,6 +64,11 @@ export const maintenanceSchema = z.strictObject({
 export const maintenancePolicySpecSchema = z.strictObject({
   paused: z.boolean().optional().describe('emergency stop: nothing new starts, anywhere'),
   budgets: z.array(budgetSchema).max(16).optional(),
+  locks: z
+    .array(foreignLockSchema)
+    .max(4)
+    .optional()
+    .describe('locks of other tools that are taken before the first node goes, and honoured while others have them'),
   drain: drainSettingsSchema.optional(),
   reboots: z
     .strictObject({

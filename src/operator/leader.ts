@@ -10,6 +10,7 @@ import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
+import { ForeignLocks } from './ledger/foreign-locks.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
 import { makeMaintenanceReconcile } from './maintenance/maintenance-controller.ts'
@@ -62,7 +63,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     book,
     operations,
     wakeUps,
-    grants: new GrantPass(ports, cluster, book),
+    grants: new GrantPass(ports, cluster, book, new ForeignLocks(ports, () => wakeUps.grants(), signal)),
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
   }
@@ -188,8 +189,8 @@ function updateReconcile({
 async function reconcileGrants(
   { options, book, grants, operations, wakeUps }: Term,
   signal: AbortSignal,
-): Promise<undefined> {
-  const { nodes, owners } = await grants.run(operations.running(), signal).catch((error: unknown) => {
+): ReturnType<Reconcile> {
+  const { nodes, owners, againMs } = await grants.run(operations.running(), signal).catch((error: unknown) => {
     if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
     throw error
   })
@@ -200,6 +201,7 @@ async function reconcileGrants(
   }
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
+  return againMs === undefined ? undefined : { afterMs: againMs }
 }
 
 /** A leader that has just started does not know yet who wants what: what was staged for an update that still is to go on stays. */

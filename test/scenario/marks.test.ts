@@ -102,3 +102,29 @@ describe('a node on hold', () => {
     await running.succeeds()
   })
 })
+
+describe('a node that failed', () => {
+  scenario('and is released by a person gives its slot back, and stays failed', { nodes: 3 }, async (story) => {
+    const { cluster, update, person } = story
+    cluster.failing.add('w1')
+    const running = await update.script('true').fails()
+    expect(cluster.taken).toEqual(['w1'])
+    await person.changes(nodes, 'w1', {
+      metadata: {
+        annotations: {
+          'slipway.dev/cordon': null,
+          'slipway.dev/marks': null,
+          [autoscaler]: null,
+          [karpenter]: null,
+        },
+      },
+      spec: { unschedulable: null },
+    })
+    await cluster.until('its slot is back', () => cluster.ledger.grants.length === 0, 60_000)
+    await cluster.pass(600_000)
+    expect(running.status.phase).toBe('Failed')
+    expect(cluster.state('w1')?.status?.rollout?.phase).toBe('Failed')
+    expect(cluster.runs('w1')).toBe(1)
+    expect(cluster.isCordoned('w1')).toBe(false)
+  })
+})

@@ -94,6 +94,7 @@ describe('without a slot', () => {
     ['nothing to do', {}, wait()],
     ["a person's cordon", { node: { cordoned: true } }, wait()],
     ['a cordon of ours left behind', { node: ours }, { action: 'uncordon' }],
+    ['failed, and put back by a person: what became of it stays', { node: {}, rollout: rollout('Failed') }, wait()],
     ['done, a cordon of ours left behind', { node: ours, rollout: rollout('Done') }, { action: 'uncordon' }],
     ['under work: the ledger was lost', { node: ours, rollout: draining }, { action: 'regrant' }],
     ['failed: the ledger was lost', { node: ours, rollout: rollout('Failed') }, { action: 'regrant' }],
@@ -119,6 +120,7 @@ describe('without a slot', () => {
       { node: ours, rollout: rollout('Done'), successor: true },
       { action: 'returnGrant' },
     ],
+    ['failed, and put back by a person', { node: {}, rollout: rollout('Failed') }, { action: 'returnGrant' }],
     ['failed is never handed over', { node: ours, rollout: rollout('Failed'), successor: true }, wait()],
   ])('at rest with a slot: %s', (_name, given, expected) => {
     expect(decideNode(viewOf(given))).toEqual(expected)

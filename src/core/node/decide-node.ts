@@ -23,7 +23,7 @@ export function decideNode(view: NodeView): NodeAction {
     case 'Done':
       return mayLeave(view) ? { action: 'returnGrant' } : { action: 'uncordon' }
     case 'Failed':
-      return { action: 'wait' }
+      return isReleased(view) && operation.disruption === 'Drain' ? { action: 'returnGrant' } : { action: 'wait' }
     default:
       return workNode(view, operation, rollout)
   }
@@ -34,9 +34,10 @@ function withoutSlot(view: NodeView): NodeAction {
   const rollout = state.status?.rollout
   const { order } = state.spec
   // Whatever was cordoned is under work: the ledger must know.
-  if (rollout?.cordon && !atRest.has(rollout.phase)) return { action: 'regrant' }
+  const isOver = !rollout || atRest.has(rollout.phase) || isReleased(view)
+  if (rollout?.cordon && !isOver) return { action: 'regrant' }
   if (!isPutBack(node)) return { action: 'uncordon' }
-  if (rollout && !atRest.has(rollout.phase) && rollout.operationID !== staging?.id) return { action: 'clear' }
+  if (!isOver && rollout.operationID !== staging?.id) return { action: 'clear' }
   if (staging) return stageNode(view, staging)
   return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
 }
@@ -236,6 +237,13 @@ function watchDeadline(view: NodeView, rollout: Rollout, late?: Reason): NodeAct
 
 function isPast(deadline: string | undefined, { now, graceUntil }: NodeView): boolean {
   return deadline !== undefined && now.getTime() >= Math.max(Date.parse(deadline), graceUntil.getTime())
+}
+
+/** It failed, and a person has put the node back: it is theirs to say that it is fit. */
+function isReleased({ node, state }: NodeView): boolean {
+  const { phase, cordon } = state.status?.rollout ?? {}
+  const { order } = state.spec
+  return phase === 'Failed' && cordon !== undefined && isPutBack(node) && (!order || hasStopped(order, state))
 }
 
 /** Nothing of ours is left on the node, or the next operation takes it over as it is: one drain for both. */

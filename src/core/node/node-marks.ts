@@ -3,12 +3,10 @@
 
 import { holdAnnotation, holdSchema } from '../../api/hold.ts'
 import type { Node } from '../../api/kube.ts'
-import { cordonAnnotation, cordonOwner, isCordoned } from './node-facts.ts'
+import { cordonAnnotation, cordonOwner, isCordoned, keptForPerson } from './node-facts.ts'
 
 /** The marks that were not there before us, by their keys, joined by commas. */
 export const marksAnnotation = 'slipway.dev/marks'
-/** Whose cordon it is when our work is over and a person keeps the node. */
-export const keptForPerson = 'hold'
 
 const quietAnnotations = [
   'cluster-autoscaler.kubernetes.io/scale-down-disabled',
