@@ -10,6 +10,7 @@ import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
+import { runJanitor } from './janitor/janitor.ts'
 import { ForeignLocks } from './ledger/foreign-locks.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
@@ -96,6 +97,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
       run('profiles'),
       run('grants'),
       runController(maintenance, signal),
+      runJanitor({ ports, cluster, book, operations, wakeUps, events: options.events }, signal),
     ])
   } finally {
     metrics?.leading(false)

@@ -5,6 +5,7 @@ import type { NodeState } from '../api/node-state.ts'
 import { equalJson } from '../core/merge-patch.ts'
 import { isUnavailable } from '../core/node/node-facts.ts'
 import { holdOf, isMarked } from '../core/node/node-marks.ts'
+import { hasStopped } from '../core/node/order.ts'
 import { WorkQueue } from '../kube/work-queue.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { LedgerBook } from './ledger/ledger-book.ts'
@@ -106,8 +107,10 @@ export class WakeUps {
     const node = this.#cluster.nodes.get(name)
     const state = this.#cluster.states.get(name)
     if (!node || !state || this.#book.grantOf(name) || isMarked(node)) return true
+    const { order } = state.spec
     // A node that stages, or was asked to, has an order without a slot.
-    return !isAtRest(state) || isForeign(state, node) || state.spec.order?.desired === 'Stage'
+    if (order && (order.desired === 'Stage' || !hasStopped(order, state))) return true
+    return !isAtRest(state) || isForeign(state, node)
   }
 }
 

@@ -96,12 +96,12 @@ describe('without a slot', () => {
     ['a cordon of ours left behind', { node: ours }, { action: 'uncordon' }],
     ['failed, and put back by a person: what became of it stays', { node: {}, rollout: rollout('Failed') }, wait()],
     ['done, a cordon of ours left behind', { node: ours, rollout: rollout('Done') }, { action: 'uncordon' }],
-    ['under work: the ledger was lost', { node: ours, rollout: draining }, { action: 'regrant' }],
-    ['failed: the ledger was lost', { node: ours, rollout: rollout('Failed') }, { action: 'regrant' }],
+    ['under work: the ledger was lost', { node: ours, rollout: draining }, { action: 'regrant', holder: id }],
+    ['failed: the ledger was lost', { node: ours, rollout: rollout('Failed') }, { action: 'regrant', holder: id }],
     [
       'needs a person: the ledger was lost',
       { node: ours, rollout: rollout('RequiresAttention') },
-      { action: 'regrant' },
+      { action: 'regrant', holder: id },
     ],
   ])('%s', (_name, given, expected) => {
     expect(decideNode(viewOf({ ...given, grant: null, gone: true }))).toEqual(expected)

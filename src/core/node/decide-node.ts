@@ -10,7 +10,16 @@ import { sickness } from './health.ts'
 import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
 import { isPutBack, isTaken } from './node-marks.ts'
 import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
-import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, makeOrder, orderID } from './order.ts'
+import {
+  atRest,
+  attemptOf,
+  belongsTo,
+  completedBefore,
+  hasStopped,
+  makeOrder,
+  operationOfOrder,
+  orderID,
+} from './order.ts'
 import { stageNode } from './stage-node.ts'
 
 export function decideNode(view: NodeView): NodeAction {
@@ -35,7 +44,8 @@ function withoutSlot(view: NodeView): NodeAction {
   const { order } = state.spec
   // Whatever was cordoned is under work: the ledger must know.
   const isOver = !rollout || atRest.has(rollout.phase) || isReleased(view)
-  if (rollout?.cordon && !isOver) return { action: 'regrant' }
+  if (rollout?.cordon && !isOver) return { action: 'regrant', holder: rollout.operationID }
+  if (order && !hasStopped(order, state)) return { action: 'regrant', holder: operationOfOrder(order) }
   if (!isPutBack(node)) return { action: 'uncordon' }
   if (!isOver && rollout.operationID !== staging?.id) return { action: 'clear' }
   if (staging) return stageNode(view, staging)

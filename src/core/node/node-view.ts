@@ -65,5 +65,5 @@ export type NodeAction =
   | { readonly action: 'dropOrder' }
   | { readonly action: 'returnGrant' }
   /** A node under work without a slot: the ledger was lost; book it before anything else. */
-  | { readonly action: 'regrant' }
+  | { readonly action: 'regrant'; readonly holder: string }
   | { readonly action: 'wait'; readonly untilMs?: number }

@@ -164,7 +164,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         options.wakeGrants()
         return true
       case 'regrant':
-        options.grants.rebook({ node: name, nodeUID: uid, holder: state.status?.rollout?.operationID ?? '' })
+        options.grants.rebook({ node: name, nodeUID: uid, holder: decision.holder })
         options.wakeGrants()
         return true
       case 'wait':

@@ -2,6 +2,7 @@ import { directUpdates } from '../../api/direct-update.ts'
 import type { Node, ObjectReference } from '../../api/kube.ts'
 import { nodes } from '../../api/kube.ts'
 import type { Rollout } from '../../api/node-state.ts'
+import { cordonOwner, isCordoned } from '../../core/node/node-facts.ts'
 
 export interface NodeEvent {
   readonly regarding: ObjectReference
@@ -31,6 +32,11 @@ export function eventOf(node: Node, before: Rollout | undefined, after: Rollout)
       }
       return undefined
     case 'Done':
+      if (isNew && hasLostMark(node, after)) {
+        const { name } = node.metadata
+        const note = `somebody took our mark off the cordon of ${name}, so it counts as a person’s and stays; kubectl uncordon ${name} ends it`
+        return say('Warning', 'CordonMarkLost', 'Uncordon', note)
+      }
       return isNew ? say('Normal', 'NodeDone', 'Uncordon', `done for DirectUpdate ${after.update}`) : undefined
     case 'Failed':
     case 'RequiresAttention':
@@ -38,6 +44,11 @@ export function eventOf(node: Node, before: Rollout | undefined, after: Rollout)
     default:
       return undefined
   }
+}
+
+/** We cordoned it, and it still is, but nothing says so any more. */
+function hasLostMark(node: Node, { cordon }: Rollout): boolean {
+  return cordon?.prior === 'Schedulable' && isCordoned(node) && cordonOwner(node) === undefined
 }
 
 function reference(
