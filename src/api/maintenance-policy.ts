@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { budgetSchema } from './budget.ts'
 import { type CelRule, celRules } from './cel-rule.ts'
+import { drainSettingsSchema } from './drain-settings.ts'
 import { foreignLockSchema } from './foreign-lock.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import {
@@ -15,13 +16,6 @@ import {
   webAddress,
 } from './scalars.ts'
 import { maxJobs } from './work.ts'
-
-export const drainSettingsSchema = z.strictObject({
-  timeout: durationText.optional().describe('after this the drain needs a person; it goes on trying. Default 30m'),
-  podGracePeriod: durationText.optional().describe('overrides the pods’ own; absent = as each pod says'),
-  unmanagedPods: z.enum(['Block', 'Delete']).optional().describe('pods nothing would make again. Default Block'),
-  emptyDir: z.enum(['Delete', 'Block']).optional().describe('pods that keep data in an emptyDir. Default Delete'),
-})
 
 const oneSource = 'names exactly one of configMap and url'
 const namedOnce = 'has a job name twice: each job has its own'
@@ -132,7 +126,6 @@ export const maintenancePolicyStatusSchema = z.strictObject({
 
 export type MaintenanceJob = z.infer<typeof jobSchema>
 export type MaintenancePolicySpec = z.infer<typeof maintenancePolicySpecSchema>
-export type DrainSettings = z.infer<typeof drainSettingsSchema>
 export type Grant = z.infer<typeof grantSchema>
 export type Turn = z.infer<typeof turnSchema>
 export interface Ledger {

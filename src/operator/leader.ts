@@ -3,13 +3,13 @@
 
 import type { NodeState } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
-import { operationOfOrder } from '../core/node/order.ts'
-import type { Operation } from '../core/update/operation.ts'
 import { type Reconcile, runController } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
+import { BudgetKeepers } from './drain/budget-keepers.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
+import { VolumeWatch } from './drain/volume-watch.ts'
 import { runJanitor } from './janitor/janitor.ts'
 import { ForeignLocks } from './ledger/foreign-locks.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
@@ -126,11 +126,16 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     cluster,
     book,
     grants,
-    budgets: new BudgetWatch(ports, wake, signal),
-    ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    drains: {
+      ports,
+      budgets: new BudgetWatch(ports, wake, signal),
+      keepers: new BudgetKeepers(ports),
+      volumes: new VolumeWatch(ports, wake, signal),
+      ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    },
     events,
     operation: (id) => operations.operation(id),
-    staging: (name, state) => operations.stagingOn(name)?.operation ?? stillStaging(operations, state),
+    staging: (name, state) => operations.stagingOn(name, state),
     hasSuccessor: (name, holder) => operations.hasSuccessor(name, holder),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
@@ -204,11 +209,6 @@ async function reconcileGrants(
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
   return againMs === undefined ? undefined : { afterMs: againMs }
-}
-
-/** A leader that has just started does not know yet who wants what: what was staged for an update that still is to go on stays. */
-function stillStaging(operations: Operations, { spec }: NodeState): Operation | undefined {
-  return spec.order?.desired === 'Stage' ? operations.unfinished(operationOfOrder(spec.order)) : undefined
 }
 
 function highestEpoch(states: Iterable<NodeState>): number {

@@ -92,7 +92,7 @@ export const mutations: readonly Mutation[] = [
     rule: '7',
     edits: [
       {
-        file: 'src/operator/drain/node-drain.ts',
+        file: 'src/operator/drain/requests.ts',
         find: 'this.#ports.api.evict({ name, namespace }, { uid, ...grace }, signal)',
         replace: 'this.#ports.api.delete(pods, { name, namespace }, { ...grace, gracePeriodSeconds: 0 }, signal)',
       },

@@ -31,6 +31,12 @@ describe('what is left behind', () => {
       `order ${id}/1 may run on w1 without a slot`,
     ],
     ['an order that has ended', { grant: null, order: order(), report: report('Succeeded') }, undefined],
+    [
+      'the failure of an operation that is gone',
+      { grant: null, gone: true, rollout: rollout('Failed') },
+      `w1 still tells of ${id}, which is gone`,
+    ],
+    ['the failure of one that is not', { grant: null, rollout: rollout('Failed') }, undefined],
     ['what is staged and wanted', { grant: null, order: order({ desired: 'Stage' }) }, undefined],
     [
       'what is staged for nobody',

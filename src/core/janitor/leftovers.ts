@@ -6,7 +6,7 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { cordonOwner } from '../node/node-facts.ts'
 import { isPutBack } from '../node/node-marks.ts'
-import { hasStopped, operationOfOrder } from '../node/order.ts'
+import { atRest, hasStopped, operationOfOrder } from '../node/order.ts'
 
 export interface Traces {
   readonly node: Node
@@ -36,6 +36,10 @@ function withoutSlot({ node, state, isWanted }: Traces): Reason | undefined {
     return leftBehind(`order ${order.id} may run on ${name} without a slot`)
   if (!isPutBack(node)) {
     return leftBehind(`${name} carries the cordon or marks of ${cordonOwner(node) ?? 'ours'}, and nothing works there`)
+  }
+  const rollout = state?.status?.rollout
+  if (rollout && !atRest.has(rollout.phase) && !isWanted(rollout.operationID)) {
+    return leftBehind(`${name} still tells of ${rollout.operationID}, which is gone`)
   }
   if (order?.desired === 'Stage' && !isWanted(operationOfOrder(order))) {
     return leftBehind(`${name} has staged for ${operationOfOrder(order)}, which is gone`)

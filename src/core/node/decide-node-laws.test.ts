@@ -60,7 +60,8 @@ class World {
 
   get view(): Given {
     const { cordoned, mark, marked, ready, kubelet, beat, rollout, order, answer, pods, now, grace } = this
-    const blocked = [{ pod: 'shop/a', reason: { code: 'PodDisruptionBudget', message: 'waits' } as const }]
+    const reason = { code: 'PodDisruptionBudget', message: 'waits' } as const
+    const blocked = [{ pod: 'shop/a', state: 'Blocked' as const, reason }]
     return {
       node: {
         cordoned,
@@ -379,7 +380,7 @@ describe('for any view at all, also one that cannot be', () => {
       fc.property(view, (given) => {
         const { action } = decideNode(viewOf(given))
         if (action === 'uncordon') expect(given.node?.mark).toBeDefined()
-        if (given.grant === null) expect(['wait', 'uncordon', 'regrant']).toContain(action)
+        if (given.grant === null) expect(['wait', 'uncordon', 'regrant', 'clear']).toContain(action)
         const { rollout, order } = given
         const own = order?.id.startsWith(`${given.grant}/`) && mayRun(order, given.report)
         // At rest is written after the order's last word only, and an order after its rollout.

@@ -94,7 +94,7 @@ describe('without a slot', () => {
     ['nothing to do', {}, wait()],
     ["a person's cordon", { node: { cordoned: true } }, wait()],
     ['a cordon of ours left behind', { node: ours }, { action: 'uncordon' }],
-    ['failed, and put back by a person: what became of it stays', { node: {}, rollout: rollout('Failed') }, wait()],
+    ['failed, put back by a person, and gone', { node: {}, rollout: rollout('Failed') }, { action: 'clear' }],
     ['done, a cordon of ours left behind', { node: ours, rollout: rollout('Done') }, { action: 'uncordon' }],
     ['under work: the ledger was lost', { node: ours, rollout: draining }, { action: 'regrant', holder: id }],
     ['failed: the ledger was lost', { node: ours, rollout: rollout('Failed') }, { action: 'regrant', holder: id }],
@@ -124,5 +124,12 @@ describe('without a slot', () => {
     ['failed is never handed over', { node: ours, rollout: rollout('Failed'), successor: true }, wait()],
   ])('at rest with a slot: %s', (_name, given, expected) => {
     expect(decideNode(viewOf(given))).toEqual(expected)
+  })
+})
+
+describe('a node that failed and was put back by a person', () => {
+  it('is told of as long as its operation is there, and not taken again by itself', () => {
+    const view = viewOf({ node: {}, rollout: rollout('Failed'), grant: null, staging: true })
+    expect(decideNode(view)).toEqual(wait())
   })
 })

@@ -6,33 +6,34 @@ import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../duration.ts'
 import type { Operation } from '../update/operation.ts'
+import { isRetryDue, retryMark } from '../update/retry.ts'
+import { cancelNode } from './cancel-node.ts'
+import { drainNode, isAborted } from './drain-node.ts'
+import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
 import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
 import { isPutBack, isTaken } from './node-marks.ts'
-import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
-import {
-  atRest,
-  attemptOf,
-  belongsTo,
-  completedBefore,
-  hasStopped,
-  makeOrder,
-  operationOfOrder,
-  orderID,
-} from './order.ts'
+import type { NodeAction, NodeView } from './node-view.ts'
+import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, operationOfOrder, orderID } from './order.ts'
 import { stageNode } from './stage-node.ts'
 
 export function decideNode(view: NodeView): NodeAction {
-  const { grant, operation, state } = view
+  const { grant, operation, state, node } = view
   const rollout = state.status?.rollout
   if (!grant) return withoutSlot(view)
   if (operation?.id !== grant.holder) return releaseNode(view, grant)
+  const cancelled = cancelNode(view, operation)
+  if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
   if (rollout?.operationID !== operation.id || rollout.phase === 'Staging') return startNode(view, operation)
+  if (isRetryDue(operation, node.metadata.name, rollout)) {
+    // What could not be staged has staged by now: it was never drained.
+    return rollout.cordon ? retryNode(view, operation, rollout) : startNode(view, operation)
+  }
   switch (rollout.phase) {
     case 'Done':
       return mayLeave(view) ? { action: 'returnGrant' } : { action: 'uncordon' }
     case 'Failed':
-      return isReleased(view) && operation.disruption === 'Drain' ? { action: 'returnGrant' } : { action: 'wait' }
+      return leaveFailed(view, operation, rollout)
     default:
       return workNode(view, operation, rollout)
   }
@@ -42,8 +43,12 @@ function withoutSlot(view: NodeView): NodeAction {
   const { state, node, staging } = view
   const rollout = state.status?.rollout
   const { order } = state.spec
+  // Put back as it was, but not forgotten: the operation must not take it again by itself.
+  if (rollout && isPutBack(node) && (isAborted(rollout) || isReleased(view))) {
+    return rollout.operationID === staging?.id ? { action: 'wait' } : { action: 'clear' }
+  }
   // Whatever was cordoned is under work: the ledger must know.
-  const isOver = !rollout || atRest.has(rollout.phase) || isReleased(view)
+  const isOver = !rollout || atRest.has(rollout.phase)
   if (rollout?.cordon && !isOver) return { action: 'regrant', holder: rollout.operationID }
   if (order && !hasStopped(order, state)) return { action: 'regrant', holder: operationOfOrder(order) }
   if (!isPutBack(node)) return { action: 'uncordon' }
@@ -119,36 +124,6 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
   }
 }
 
-function drainNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
-  const { node, drain, now } = view
-  if (operation.disruption === 'None') {
-    return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
-  }
-  if (!isCordoned(node)) return { action: 'cordon' }
-  if (!drain) return { action: 'watchPods' }
-  if (drain.left === 0) return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
-  const late = isPast(rollout.deadline, view)
-  const pods = drain.blocked.slice(0, 20)
-  const code = late ? 'DrainTimedOut' : pods[0]?.reason.code
-  const changed = code !== rollout.reason?.code || !sameBlockers(pods, rollout.drain?.pods ?? [])
-  if (changed) {
-    const [first] = pods
-    const message = first
-      ? `${first.reason.message}${others(drain.blocked.length - 1)}`
-      : `${drain.left} of ${drain.total} pods left`
-    return {
-      action: 'setRollout',
-      unhurried: true,
-      rollout: {
-        ...rollout,
-        drain: { total: drain.total, left: drain.left, pods },
-        reason: code && { code, message: message.slice(0, 4000), since: now.toISOString() },
-      },
-    }
-  }
-  return watchDeadline(view, rollout)
-}
-
 function awaitAcceptance(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
   if (rollout.phase === 'Assigned' || rollout.phase === 'RequiresAttention') {
     return watchDeadline(view, rollout, orderLate(operation))
@@ -197,9 +172,23 @@ function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
   return { action: 'returnGrant' }
 }
 
+/** Another attempt, after nothing of the last one can start any more; the node stays cordoned meanwhile. */
+function retryNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
+  const { order } = view.state.spec
+  const isOurs = order !== undefined && belongsTo(order, operation.id)
+  if (isOurs && !hasStopped(order, view.state)) return withdraw(order)
+  const attempt = Math.max(rollout.attempt, isOurs ? attemptOf(order) : 0) + 1
+  const { retried: _retried, ...before } = rollout
+  return enter(view, { ...before, ...retryMark(operation), attempt }, 'Draining', {
+    deadlineMs: operation.drain.timeoutMs,
+  })
+}
+
 /** Asks the agent to stop, once; then its word is waited for. */
 function withdraw(order: Order): NodeAction {
-  return order.desired === 'Run' ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } } : { action: 'wait' }
+  return order.desired !== 'Withdraw'
+    ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } }
+    : { action: 'wait' }
 }
 
 function orderLate(operation: Operation): Reason {
@@ -209,44 +198,11 @@ function orderLate(operation: Operation): Reason {
   }
 }
 
-function enter(
-  { now }: NodeView,
-  rollout: Rollout,
-  phase: Rollout['phase'],
-  detail: {
-    readonly deadlineMs?: number
-    readonly reason?: Reason
-    readonly finished?: boolean
-    readonly unhurried?: true
-  } = {},
-): NodeAction {
-  const { deadline: _deadline, reason: _reason, drain: _drain, ...kept } = rollout
-  const at = now.toISOString()
-  return {
-    action: 'setRollout',
-    ...(detail.unhurried && { unhurried: true }),
-    rollout: {
-      ...kept,
-      phase,
-      since: at,
-      ...(detail.deadlineMs !== undefined && { deadline: new Date(now.getTime() + detail.deadlineMs).toISOString() }),
-      ...(detail.reason && { reason: { ...detail.reason, since: detail.reason.since ?? at } }),
-      ...(detail.finished && { finishedAt: at }),
-    },
-  }
-}
-
-/** Waits for the deadline; once it is past, asks for a person. Time alone never frees a slot. */
-function watchDeadline(view: NodeView, rollout: Rollout, late?: Reason): NodeAction {
-  if (!rollout.deadline || rollout.phase === 'RequiresAttention') return { action: 'wait' }
-  if (!isPast(rollout.deadline, view)) {
-    return { action: 'wait', untilMs: Math.max(Date.parse(rollout.deadline), view.graceUntil.getTime()) }
-  }
-  return late ? enter(view, rollout, 'RequiresAttention', { reason: late }) : { action: 'wait' }
-}
-
-function isPast(deadline: string | undefined, { now, graceUntil }: NodeView): boolean {
-  return deadline !== undefined && now.getTime() >= Math.max(Date.parse(deadline), graceUntil.getTime())
+/** What failed stays cordoned for a person to look at, unless no work began or that person has put the node back. */
+function leaveFailed(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
+  if (isAborted(rollout) && !isPutBack(view.node)) return { action: 'uncordon' }
+  const isFree = isAborted(rollout) || (isReleased(view) && operation.disruption === 'Drain')
+  return isFree ? { action: 'returnGrant' } : { action: 'wait' }
 }
 
 /** It failed, and a person has put the node back: it is theirs to say that it is fit. */
@@ -259,14 +215,4 @@ function isReleased({ node, state }: NodeView): boolean {
 /** Nothing of ours is left on the node, or the next operation takes it over as it is: one drain for both. */
 function mayLeave({ node, successor }: NodeView): boolean {
   return isPutBack(node) || successor
-}
-
-function others(count: number): string {
-  return count > 0 ? `; and ${count} more` : ''
-}
-
-function sameBlockers(a: DrainReport['blocked'], b: DrainReport['blocked']): boolean {
-  return (
-    a.length === b.length && a.every(({ pod, reason }, i) => pod === b[i]?.pod && reason.code === b[i]?.reason.code)
-  )
 }
