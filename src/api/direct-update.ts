@@ -124,6 +124,7 @@ export const directUpdateStatusSchema = z.strictObject({
     .max(50)
     .optional()
     .describe('failed, under work and next, fifty at most; the rest is in NodeStates'),
+  warnings: z.array(reasonSchema).max(20).optional().describe('what the plan says will happen besides'),
   history: z
     .array(
       z.strictObject({
