@@ -8,6 +8,7 @@ import type { Operation } from '../core/update/operation.ts'
 import { type Reconcile, runController } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
+import { ControlPlaneEyes } from './control-plane/control-plane-eyes.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
@@ -55,6 +56,8 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   const wakeUps = new WakeUps(ports, cluster, book, operations)
   const profiles = await openProfiles({ options, serverVersion, cluster, book, operations, wakeUps }, signal)
   wakeUps.follow()
+  const eyes = new ControlPlaneEyes(ports, cluster, () => book.epoch)
+  eyes.follow(() => wakeUps.grants())
   const term: Term = {
     options,
     serverVersion,
@@ -62,7 +65,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     book,
     operations,
     wakeUps,
-    grants: new GrantPass(ports, cluster, book),
+    grants: new GrantPass(ports, cluster, book, eyes),
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
   }
@@ -187,8 +190,8 @@ function updateReconcile({
 async function reconcileGrants(
   { options, book, grants, operations, wakeUps }: Term,
   signal: AbortSignal,
-): Promise<undefined> {
-  const { nodes, owners } = await grants.run(operations.running(), signal).catch((error: unknown) => {
+): ReturnType<Reconcile> {
+  const { nodes, owners, afterMs } = await grants.run(operations.running(), signal).catch((error: unknown) => {
     if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
     throw error
   })
@@ -199,6 +202,7 @@ async function reconcileGrants(
   }
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
+  return afterMs === undefined ? undefined : { afterMs }
 }
 
 /** A leader that has just started does not know yet who wants what: what was staged for an update that still is to go on stays. */

@@ -3,6 +3,7 @@
 // compare-and-swap before any node is touched.
 
 import type { Reason } from '../../api/reason.ts'
+import type { ApiAway } from '../control-plane/may-leave.ts'
 import type { Role } from '../node/node-facts.ts'
 
 export interface Budget {
@@ -24,6 +25,8 @@ export interface Claim {
   readonly requests: Iterable<Request>
   /** Why nothing of this operation may start now, whatever the budgets say. */
   readonly held?: Reason | undefined
+  /** Whether its plan said that the API will be away with a control-plane node. */
+  readonly apiAway?: ApiAway | undefined
   /** Budgets of this operation alone, besides those of the cluster. */
   readonly budgets?: readonly Budget[] | undefined
   /** The operation's own limit on its nodes under work, and how many count against it already. */
@@ -43,7 +46,7 @@ export interface LedgerView {
   /** The control-plane nodes among them. */
   readonly controlPlaneAway: ReadonlySet<string>
   /** Why a control-plane node may not leave now: a member of etcd or an API server that would be missed. */
-  readonly controlPlaneObstacle?: ((node: string) => Reason | undefined) | undefined
+  readonly controlPlaneObstacle?: ((node: string, apiAway: ApiAway) => Reason | undefined) | undefined
   /** Who holds a node already. */
   readonly holderOf: (node: string) => string | undefined
 }
@@ -63,7 +66,7 @@ export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonl
   const taken = new Map<string, string>()
   const holderOf = (node: string) => taken.get(node) ?? view.holderOf(node)
   const verdicts: Verdict[] = []
-  for (const { holder, requests, held, limit, budgets: own = [] } of claims) {
+  for (const { holder, requests, held, limit, apiAway = 'Unstated', budgets: own = [] } of claims) {
     const budgets = [...view.budgets, ...own]
     let counted = limit.counted
     let waiting: Verdict | undefined
@@ -72,7 +75,9 @@ export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonl
         held ??
         request.obstacle ??
         obstacle(request, holder, { ...view, budgets, away, controlPlaneAway, holderOf }) ??
-        (counted >= limit.maxUnavailable ? limitSpent(limit) : undefined)
+        (counted >= limit.maxUnavailable ? limitSpent(limit) : undefined) ??
+        // Last: to tell this the control plane has to be asked.
+        (request.role === 'ControlPlane' ? view.controlPlaneObstacle?.(request.node, apiAway) : undefined)
       if (reason?.code === 'NodeHeldElsewhere') {
         waiting ??= { verdict: 'waiting', holder, request, reason }
         continue
@@ -108,8 +113,6 @@ function obstacle(request: Request, holder: string, view: LedgerView): Reason | 
         message: `${listed(others)} of the control plane ${others.length === 1 ? 'is' : 'are'} away; only one node of it may be at a time`,
       }
     }
-    const missed = view.controlPlaneObstacle?.(request.node)
-    if (missed) return missed
   }
   return brokenBudget(request.node, view)
 }

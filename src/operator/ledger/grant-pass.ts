@@ -5,6 +5,7 @@ import { resolveCount } from '../../core/count.ts'
 import { type Budget, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
 import { ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { ControlPlaneEyes } from '../control-plane/control-plane-eyes.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
 import type { LedgerBook } from './ledger-book.ts'
@@ -14,19 +15,23 @@ type Slot = Pick<Grant, 'node' | 'nodeUID' | 'holder'>
 export interface Outcome {
   readonly nodes: readonly string[]
   readonly owners: readonly string[]
+  /** When to look again though nothing has changed. */
+  readonly afterMs?: number
 }
 
 export class GrantPass {
   readonly #ports: OperatorPorts
   readonly #cluster: Cluster
   readonly #book: LedgerBook
+  readonly #eyes: ControlPlaneEyes
   readonly #returns = new Map<string, Slot>()
   readonly #regrants = new Map<string, Slot>()
 
-  constructor(ports: OperatorPorts, cluster: Cluster, book: LedgerBook) {
+  constructor(ports: OperatorPorts, cluster: Cluster, book: LedgerBook, eyes: ControlPlaneEyes) {
     this.#ports = ports
     this.#cluster = cluster
     this.#book = book
+    this.#eyes = eyes
   }
 
   /** Asks for the slot to go back with the next pass. */
@@ -61,16 +66,18 @@ export class GrantPass {
       )
       return { grants: [...regrants, ...granted], returns: [...returns.values()] }
     }, signal)
+    const earlyMs = verdicts.some(isUnknown) ? await this.#eyes.ask(signal) : 0
     for (const [node, slot] of this.#returns) if (returns.get(node) === slot) this.#returns.delete(node)
     for (const { node } of regrants) this.#regrants.delete(node)
     const changed = changedGrants(before, this.#book.grants)
     const owners = new Set(changed.map(({ holder }) => ownerOfOperation(holder)))
     for (const operation of operations) {
-      const reason = reasonFor(operation.id, verdicts)
+      const found = verdicts.find((verdict) => verdict.holder === operation.id && verdict.verdict === 'waiting')
+      const reason = found && !(earlyMs > 0 && isUnknown(found)) ? reasonOf(found) : undefined
       if (operation.waitingFor?.message !== reason?.message) owners.add(operation.owner)
       operation.waitingFor = reason
     }
-    return { nodes: changed.map(({ node }) => node), owners: [...owners] }
+    return { nodes: changed.map(({ node }) => node), owners: [...owners], ...(earlyMs > 0 && { afterMs: earlyMs }) }
   }
 
   /** Slots of nodes that were deleted, or replaced by another machine of the same name. */
@@ -99,14 +106,18 @@ export class GrantPass {
       ),
       away,
       controlPlaneAway: new Set([...controlPlane].filter((name) => holders.has(name) || !this.#cluster.isReady(name))),
+      controlPlaneObstacle: (node, apiAway) => this.#eyes.obstacle(node, apiAway),
       holderOf: (node) => holders.get(node),
     }
   }
 }
 
-function reasonFor(holder: string, verdicts: readonly Verdict[]): RunningOperation['waitingFor'] {
-  const waiting = verdicts.find((verdict) => verdict.holder === holder && verdict.verdict === 'waiting')
-  return waiting?.verdict === 'waiting' ? waiting.reason : undefined
+function isUnknown(verdict: Verdict): boolean {
+  return verdict.verdict === 'waiting' && verdict.reason.code === 'ControlPlaneUnknown'
+}
+
+function reasonOf(verdict: Verdict): RunningOperation['waitingFor'] {
+  return verdict.verdict === 'waiting' ? verdict.reason : undefined
 }
 
 function changedGrants(before: readonly Grant[], after: readonly Grant[]): readonly Grant[] {

@@ -5,6 +5,7 @@ import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Component, Work } from '../../api/work.ts'
+import type { ApiAway } from '../../core/control-plane/may-leave.ts'
 import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
 import type { Budget, Claim } from '../../core/ledger/grants.ts'
@@ -39,6 +40,8 @@ export interface Terms {
   readonly only?: string
   /** Limits of its own on nodes that are away, whatever for. */
   readonly budgets?: readonly Budget[]
+  /** Whether its plan says that the API will be away; what has no plan asks for it by what it is. Default Stated. */
+  readonly apiAway?: ApiAway
   /** Why nothing of it may start now. */
   readonly held?: () => Reason | undefined
   /** What is asked of one node, where it differs from node to node. */
@@ -148,6 +151,7 @@ export class RunningOperation {
       holder: this.id,
       requests: this.#stages ? this.table.staged() : this.table.candidates(),
       held: this.#held() ?? this.#terms.held?.(),
+      apiAway: this.#terms.apiAway ?? 'Stated',
       budgets: this.#terms.budgets,
       limit: { maxUnavailable, ...this.#counted() },
     }

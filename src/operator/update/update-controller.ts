@@ -56,7 +56,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const running = operations.get(name)
     if (running?.id === id && isPlanned(update)) {
-      if (running.adopt(termsOf(update, operation), operation)) options.wakeGrants()
+      if (running.adopt(termsOf(update, operation, update.status?.warnings), operation)) options.wakeGrants()
       return report(running, signal)
     }
     if (isOver(update, id)) {
@@ -80,7 +80,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so.
     if (!cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer)) return undefined
     const plan: Plan = resumed
-      ? { verdict: 'planned', total: 0 }
+      ? { verdict: 'planned', total: 0, ...(update.status?.warnings && { warnings: update.status.warnings }) }
       : planUpdate({
           spec: update.spec,
           nodes: [...cluster.nodes.values()],
@@ -98,7 +98,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       cluster,
       slots: book,
       serverVersion: options.serverVersion,
-      terms: termsOf(update, operation),
+      terms: termsOf(update, operation, plan.warnings),
       operation,
       startedAt,
       ownNode: options.ownNode,
@@ -109,14 +109,20 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (!resumed) {
       // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
       await options.scripts.ensure(update, content, signal)
-      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan.path, now), signal)
+      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan, now), signal)
       say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
     }
     return report(running, signal)
   }
 
-  function termsOf({ metadata, spec }: DirectUpdate, { work }: Operation): Terms {
-    const terms = { nodeSelector: spec.nodeSelector, strategy: spec.strategy, generation: metadata.generation }
+  function termsOf({ metadata, spec }: DirectUpdate, { work }: Operation, warnings: readonly Reason[] = []): Terms {
+    const isStated = warnings.some(({ code }) => code === 'ControlPlaneAway')
+    const terms: Terms = {
+      nodeSelector: spec.nodeSelector,
+      strategy: spec.strategy,
+      generation: metadata.generation,
+      apiAway: isStated ? 'Stated' : 'Unstated',
+    }
     const { profile } = spec
     if (profile === undefined) return terms
     return {

@@ -3,6 +3,7 @@
 import type { DirectUpdate, DirectUpdateStatus, UpdatePhase } from '../../api/direct-update.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import type { Plan } from '../../core/plan/plan-update.ts'
 import { conditionsOf, mergeConditions, phaseOf, summaryOf } from '../../core/update/progress.ts'
 import type { RunningOperation } from './running-operation.ts'
 
@@ -11,12 +12,13 @@ const namesAtMost = 50
 export function plannedStatus(
   update: DirectUpdate,
   operation: RunningOperation,
-  path: DirectUpdateStatus['path'],
+  { path, warnings }: Extract<Plan, { verdict: 'planned' }>,
   now: Date,
 ): DirectUpdateStatus {
   return {
     ...freshStatus(update, operation.id, operation.startedAt),
     ...(path && { path }),
+    ...(warnings && { warnings: [...warnings] }),
     conditions: mergeConditions(
       update.status?.conditions ?? [],
       [{ type: 'Planned', status: 'True', reason: 'Planned', message: 'the update can be carried out' }],
