@@ -3,14 +3,17 @@
 
 import type { NodeState } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
+import { isAborted } from '../core/node/drain-node.ts'
 import { operationOfOrder } from '../core/node/order.ts'
 import type { Operation } from '../core/update/operation.ts'
 import { type Reconcile, runController } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
 import { ControlPlaneEyes } from './control-plane/control-plane-eyes.ts'
+import { BudgetKeepers } from './drain/budget-keepers.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
+import { VolumeWatch } from './drain/volume-watch.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
 import { makeMaintenanceReconcile } from './maintenance/maintenance-controller.ts'
@@ -66,6 +69,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     operations,
     wakeUps,
     grants: new GrantPass(ports, cluster, book, eyes),
+    eyes,
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
   }
@@ -113,6 +117,7 @@ interface Term {
   readonly operations: Operations
   readonly wakeUps: WakeUps
   readonly grants: GrantPass
+  readonly eyes: ControlPlaneEyes
   readonly scripts: ScriptShelf
   readonly profiles: Profiles
 }
@@ -126,11 +131,16 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     cluster,
     book,
     grants,
-    budgets: new BudgetWatch(ports, wake, signal),
-    ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    drains: {
+      ports,
+      budgets: new BudgetWatch(ports, wake, signal),
+      keepers: new BudgetKeepers(ports),
+      volumes: new VolumeWatch(ports, wake, signal),
+      ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    },
     events,
     operation: (id) => operations.operation(id),
-    staging: (name, state) => operations.stagingOn(name)?.operation ?? stillStaging(operations, state),
+    staging: (name, state) => operations.stagingOn(name)?.operation ?? stillWanted(operations, state),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
       const update = cluster.updates.get(order.update)
@@ -188,10 +198,10 @@ function updateReconcile({
 }
 
 async function reconcileGrants(
-  { options, book, grants, operations, wakeUps }: Term,
+  { options, book, grants, eyes, operations, wakeUps }: Term,
   signal: AbortSignal,
 ): ReturnType<Reconcile> {
-  const { nodes, owners, afterMs } = await grants.run(operations.running(), signal).catch((error: unknown) => {
+  const { nodes, owners, isAsking } = await grants.run(operations.running(), signal).catch((error: unknown) => {
     if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
     throw error
   })
@@ -202,11 +212,19 @@ async function reconcileGrants(
   }
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
-  return afterMs === undefined ? undefined : { afterMs }
+  if (!isAsking) return undefined
+  await eyes.ask(signal)
+  const earlyMs = eyes.earlyMs()
+  return earlyMs > 0 ? { afterMs: earlyMs } : undefined
 }
 
-/** A leader that has just started does not know yet who wants what: what was staged for an update that still is to go on stays. */
-function stillStaging(operations: Operations, { spec }: NodeState): Operation | undefined {
+/**
+ * A leader that has just started does not know yet who wants what: what was staged for an update that still is to go on
+ * stays. So does the mark on a node that was put back, as long as its operation is not gone or replaced.
+ */
+function stillWanted(operations: Operations, { spec, status }: NodeState): Operation | undefined {
+  const { rollout } = status ?? {}
+  if (rollout && isAborted(rollout)) return operations.operation(rollout.operationID)
   return spec.order?.desired === 'Stage' ? operations.unfinished(operationOfOrder(spec.order)) : undefined
 }
 

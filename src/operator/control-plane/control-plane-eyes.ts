@@ -49,30 +49,50 @@ export class ControlPlaneEyes {
     })
   }
 
+  /** Whoever still waits says so in the pass that begins. */
+  beginPass(): void {
+    this.#isAwaited = false
+  }
+
   /** Why this control-plane node may not leave now. */
   obstacle(node: string, apiAway: ApiAway): Reason | undefined {
     // Who sees something wrong says so by himself when it is well again: nobody is asked meanwhile.
     const reason =
       this.#judge(node, apiAway, (name) => this.#report(name)) ??
       this.#judge(node, apiAway, (name) => this.#fresh(name))
-    this.#isAwaited = reason !== undefined
+    if (reason) this.#isAwaited = true
     return reason
   }
 
-  /** Asks those whose answer is not fresh and who do not owe one; returns how long it is too early to call one silent. */
-  async ask(signal: AbortSignal): Promise<number> {
-    const asking = [...this.#cluster.controlPlane].filter((name) => this.#fresh(name) === undefined)
-    await Promise.all(asking.map((name) => this.#askOne(name, signal)))
-    const since = asking.map((name) => this.#questions.get(name)?.askedMs ?? Number.NEGATIVE_INFINITY)
-    return Math.max(0, Math.min(...since) + patienceMs - this.#ports.clock.monotonicMs())
+  /** Asks those whose answer is not fresh and who do not owe one. */
+  async ask(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#unheard().map((name) => this.#askOne(name, signal)))
+  }
+
+  /** How long it is too early to call one silent. */
+  earlyMs(): number {
+    const now = this.#ports.clock.monotonicMs()
+    const since = this.#unheard().map((name) => {
+      if (!this.#cluster.states.get(name)) return Number.NEGATIVE_INFINITY
+      return this.#owed(name)?.askedMs ?? now
+    })
+    return Math.max(0, Math.min(now, ...since) + patienceMs - now)
+  }
+
+  #unheard(): readonly string[] {
+    return [...this.#cluster.controlPlane].filter((name) => this.#fresh(name) === undefined)
+  }
+
+  /** The question that stands in its NodeState and was not answered yet. */
+  #owed(name: string): Question | undefined {
+    const question = this.#questions.get(name)
+    const isThere = this.#cluster.states.get(name)?.spec.controlPlane?.ask === question?.name
+    return isThere && this.#report(name)?.answers !== question?.name ? question : undefined
   }
 
   async #askOne(name: string, signal: AbortSignal): Promise<void> {
     const state = this.#cluster.states.get(name)
-    if (!state) return
-    const open = this.#questions.get(name)
-    const isOwed = open && state.spec.controlPlane?.ask === open.name && this.#report(name)?.answers !== open.name
-    if (isOwed) return
+    if (!state || this.#owed(name)) return
     const question = { name: `${this.#epoch()}-${++this.#count}`, askedMs: this.#ports.clock.monotonicMs() }
     const body = { metadata: { uid: state.metadata.uid }, spec: { controlPlane: { ask: question.name } } }
     try {

@@ -1,13 +1,15 @@
 // One pass over the ledger: slots that come back and slots that go out, in one write.
 
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
-import { resolveCount } from '../../core/count.ts'
-import { type Budget, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
+import { type DatedClaim, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
+import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
+import { whyAway } from '../../core/node/node-facts.ts'
 import { ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ControlPlaneEyes } from '../control-plane/control-plane-eyes.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
+import { BudgetSets } from './budget-sets.ts'
 import type { LedgerBook } from './ledger-book.ts'
 
 type Slot = Pick<Grant, 'node' | 'nodeUID' | 'holder'>
@@ -15,8 +17,8 @@ type Slot = Pick<Grant, 'node' | 'nodeUID' | 'holder'>
 export interface Outcome {
   readonly nodes: readonly string[]
   readonly owners: readonly string[]
-  /** When to look again though nothing has changed. */
-  readonly afterMs?: number
+  /** The control plane has to be asked before the next of its nodes can go. */
+  readonly isAsking: boolean
 }
 
 export class GrantPass {
@@ -24,6 +26,7 @@ export class GrantPass {
   readonly #cluster: Cluster
   readonly #book: LedgerBook
   readonly #eyes: ControlPlaneEyes
+  readonly #budgets: BudgetSets
   readonly #returns = new Map<string, Slot>()
   readonly #regrants = new Map<string, Slot>()
 
@@ -32,6 +35,7 @@ export class GrantPass {
     this.#cluster = cluster
     this.#book = book
     this.#eyes = eyes
+    this.#budgets = new BudgetSets(cluster)
   }
 
   /** Asks for the slot to go back with the next pass. */
@@ -57,27 +61,33 @@ export class GrantPass {
         const back = returns.get(node)
         return back?.nodeUID !== nodeUID || back.holder !== holder
       })
-      verdicts = decideGrants(
-        this.#view(policy, [...kept, ...regrants]),
-        operations.map((operation) => operation.claim()),
-      )
+      const view = { ...this.#view(policy, [...kept, ...regrants]), served: servedAt(ledger.turns) }
+      verdicts = decideGrants(view, operations.map(claimOf))
       const granted = verdicts.flatMap(({ verdict, holder, request }) =>
         verdict === 'granted' ? [{ node: request.node, nodeUID: request.nodeUID, holder, since }] : [],
       )
-      return { grants: [...regrants, ...granted], returns: [...returns.values()] }
+      const asking = operations.map(({ id }) => laneOf(id))
+      const turns = turnsAfter(
+        ledger.turns,
+        granted.map(({ holder }) => laneOf(holder)),
+        asking,
+        since,
+      )
+      return { grants: [...regrants, ...granted], returns: [...returns.values()], turns }
     }, signal)
-    const earlyMs = verdicts.some(isUnknown) ? await this.#eyes.ask(signal) : 0
     for (const [node, slot] of this.#returns) if (returns.get(node) === slot) this.#returns.delete(node)
     for (const { node } of regrants) this.#regrants.delete(node)
     const changed = changedGrants(before, this.#book.grants)
     const owners = new Set(changed.map(({ holder }) => ownerOfOperation(holder)))
+    const isAsking = verdicts.some(isUnknown)
+    const isEarly = isAsking && this.#eyes.earlyMs() > 0
     for (const operation of operations) {
       const found = verdicts.find((verdict) => verdict.holder === operation.id && verdict.verdict === 'waiting')
-      const reason = found && !(earlyMs > 0 && isUnknown(found)) ? reasonOf(found) : undefined
+      const reason = found && !(isEarly && isUnknown(found)) ? reasonOf(found) : undefined
       if (operation.waitingFor?.message !== reason?.message) owners.add(operation.owner)
       operation.waitingFor = reason
     }
-    return { nodes: changed.map(({ node }) => node), owners: [...owners], ...(earlyMs > 0 && { afterMs: earlyMs }) }
+    return { nodes: changed.map(({ node }) => node), owners: [...owners], isAsking }
   }
 
   /** Slots of nodes that were deleted, or replaced by another machine of the same name. */
@@ -90,24 +100,17 @@ export class GrantPass {
   /** Of the very policy the answer is written to: an emergency stop that came meanwhile is obeyed. */
   #view(policy: MaintenancePolicy, grants: readonly Grant[]): LedgerView {
     const { unavailable, controlPlane, nodes } = this.#cluster
-    const away = new Set(unavailable)
-    const holders = new Map<string, string>()
-    for (const { node, holder } of grants) {
-      away.add(node)
-      holders.set(node, holder)
-    }
+    const held = new Map(grants.map(({ node, holder }) => [node, holder]))
+    this.#eyes.beginPass()
+    this.#budgets.follow(policy.spec.budgets ?? [])
     return {
       paused: policy.spec.paused === true,
-      budgets: (policy.spec.budgets ?? []).map(
-        ({ maxUnavailable }, index): Budget => ({
-          name: `cluster${index > 0 ? ` ${index + 1}` : ''}`,
-          maxUnavailable: resolveCount(maxUnavailable, nodes.size),
-        }),
-      ),
-      away,
-      controlPlaneAway: new Set([...controlPlane].filter((name) => holders.has(name) || !this.#cluster.isReady(name))),
+      budgetsOf: (node) => this.#budgets.of(node),
+      unavailable,
+      held,
+      controlPlaneAway: new Set([...controlPlane].filter((name) => held.has(name) || !this.#cluster.isReady(name))),
+      causeOf: (name) => whyAway(nodes.get(name)),
       controlPlaneObstacle: (node, apiAway) => this.#eyes.obstacle(node, apiAway),
-      holderOf: (node) => holders.get(node),
     }
   }
 }
@@ -118,6 +121,10 @@ function isUnknown(verdict: Verdict): boolean {
 
 function reasonOf(verdict: Verdict): RunningOperation['waitingFor'] {
   return verdict.verdict === 'waiting' ? verdict.reason : undefined
+}
+
+function claimOf(operation: RunningOperation): DatedClaim {
+  return { ...operation.claim(), since: operation.startedAt.getTime() }
 }
 
 function changedGrants(before: readonly Grant[], after: readonly Grant[]): readonly Grant[] {
