@@ -83,6 +83,21 @@ describe('a control plane of three', () => {
     await waiting.succeeds()
   })
 
+  scenario('at rest writes nothing, and says by itself when a member falls and is back', three, async ({ cluster }) => {
+    const written: string[] = []
+    cluster.sim.server.onCommit(({ kind, after, client }) => {
+      if (kind === 'NodeState' && client.startsWith('agent/')) written.push(after?.metadata.name ?? '')
+    })
+    await cluster.pass(60 * minuteMs)
+    expect(written).toEqual([])
+    cluster.machine('cp3').sickenEtcd(20 * minuteMs)
+    const seesCp3 = (healthy: boolean) => () =>
+      cluster.state('cp1')?.status?.agent?.controlPlane?.etcd.members.find(({ name }) => name === 'cp3')?.healthy ===
+      healthy
+    await cluster.until('cp1 sees it fall', seesCp3(false), 15 * minuteMs)
+    await cluster.until('cp1 sees it back', seesCp3(true), 25 * minuteMs)
+  })
+
   scenario('whose nodes cannot say how they are stays as it is', three, async ({ cluster, update, faults }) => {
     faults.keepAway('cp2')
     cluster.machine('cp2').agent?.crash()

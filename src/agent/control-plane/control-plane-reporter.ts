@@ -24,6 +24,7 @@ class Reporter {
   readonly #requests: SecureRequests
   readonly #bell = new Bell()
   #illMs = illMs.least
+  #hasLooked = false
 
   constructor(context: SideTaskContext, requests: SecureRequests) {
     this.#context = context
@@ -58,6 +59,7 @@ class Reporter {
   }
 
   #isDue(state: NodeState): boolean {
+    if (!this.#hasLooked) return true
     const before = this.#before(state)
     const asked = state.spec.controlPlane?.ask
     if (asked !== undefined && asked !== before?.answers) return true
@@ -73,6 +75,7 @@ class Reporter {
     const isNone = before === undefined && answers === undefined && !(await this.#isControlPlane(signal))
     // Machines that were started together must not look together for ever.
     const jitteredMs = wellMs * (0.75 + random.next() / 2)
+    this.#hasLooked = true
     if (isNone) return jitteredMs
     const [apiServer, etcd] = await Promise.all([
       lookAtApiServer(host, this.#requests, signal),
