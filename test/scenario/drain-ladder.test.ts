@@ -194,7 +194,7 @@ describe('an abort', () => {
     await running.fails()
     expect(cluster.state('w1')?.status?.rollout).toMatchObject({ phase: 'Failed', reason: { code: 'DrainAborted' } })
     expect(cluster.state('w1')?.status?.rollout?.reason?.message).toContain('PodDisruptionBudget shop/web')
-    await cluster.until('it is put back', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
+    await cluster.until('all is put back', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
     expect(cluster.isCordoned('w1')).toBe(false)
     expect(podsOn(cluster, 'w1')).toHaveLength(2)
     await cluster.until('it is told', () => cluster.told('Node', 'w1').includes('DrainAborted'))

@@ -5,6 +5,11 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { roleOf } from '../node/node-facts.ts'
 
+/** Whether a plan with these warnings says that the API will be away. */
+export function saysApiAway(warnings: readonly Reason[]): boolean {
+  return warnings.some(({ code }) => code === 'ControlPlaneAway')
+}
+
 /** The warning of a plan that takes these nodes out; undefined where the API stays. */
 export function apiAwayWarning(
   all: readonly Node[],

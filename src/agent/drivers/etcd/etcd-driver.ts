@@ -42,6 +42,7 @@ export function etcdDriver(requests: SecureRequests): Driver {
     undo: {
       possible: false,
       because: 'a member of etcd cannot go back once its data is of the newer version; restore a snapshot',
+      endsUndo: 'WhenBegun',
     },
   }
 }
