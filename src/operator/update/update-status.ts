@@ -4,6 +4,7 @@ import type { DirectUpdate, DirectUpdateStatus, UpdatePhase } from '../../api/di
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../../core/duration.ts'
+import type { Plan } from '../../core/plan/plan-update.ts'
 import { isEndedPhase, isRetryOpen, specMark } from '../../core/update/operation.ts'
 import { conditionsOf, mergeConditions, type ProgressView, phaseOf, summaryOf } from '../../core/update/progress.ts'
 import { turnTimer, usedMs } from '../../core/update/timer.ts'
@@ -14,12 +15,13 @@ const namesAtMost = 50
 export function plannedStatus(
   update: DirectUpdate,
   operation: RunningOperation,
-  path: DirectUpdateStatus['path'],
+  { path, warnings }: Extract<Plan, { verdict: 'planned' }>,
   now: Date,
 ): DirectUpdateStatus {
   return {
     ...freshStatus(update, operation.id, operation.startedAt),
     ...(path && { path }),
+    ...(warnings && { warnings: [...warnings] }),
     conditions: mergeConditions(
       update.status?.conditions ?? [],
       [{ type: 'Planned', status: 'True', reason: 'Planned', message: 'the update can be carried out' }],
