@@ -160,6 +160,10 @@ export class MemberTable {
     }
   }
 
+  hasStaged(name: string): boolean {
+    return this.#staging.ready.has(name)
+  }
+
   isStaging(name: string): boolean {
     return this.#staging.asked.has(name) || this.#staging.ready.has(name)
   }

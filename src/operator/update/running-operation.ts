@@ -7,7 +7,7 @@ import type { Reason } from '../../api/reason.ts'
 import type { Component, Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
-import type { Budget, Claim } from '../../core/ledger/grants.ts'
+import type { Budget, Claim, Request } from '../../core/ledger/grants.ts'
 import { roleOf } from '../../core/node/node-facts.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
 import { oldestApiServer } from '../../core/plan/plan-update.ts'
@@ -146,10 +146,23 @@ export class RunningOperation {
     const maxUnavailable = this.table.inControlPlaneWave ? 1 : this.#workersAtOnce
     return {
       holder: this.id,
-      requests: this.#stages ? this.table.staged() : this.table.candidates(),
+      requests: this.#requests(),
       held: this.#held() ?? this.#terms.held?.(),
       budgets: this.#terms.budgets,
       limit: { maxUnavailable, ...this.#counted() },
+    }
+  }
+
+  /** The control plane goes strictly in turn, so that its order can be told beforehand; of the workers, who has staged goes. */
+  #requests(): Iterable<Request> {
+    if (!this.#stages) return this.table.candidates()
+    return this.table.inControlPlaneWave ? this.#stagedInTurn() : this.table.staged()
+  }
+
+  *#stagedInTurn(): Generator<Request> {
+    for (const request of this.table.candidates()) {
+      if (!this.table.hasStaged(request.node)) return
+      yield request
     }
   }
 
