@@ -1,5 +1,8 @@
 // What the command line needs from the outside. Main hands it in, so that every command runs in a test without a process.
 
+import type { DirectUpdateSpec } from '../api/direct-update.ts'
+import type { ClusterSnapshot } from '../api/snapshot.ts'
+import type { PlanReport } from '../core/plan/plan-report.ts'
 import type { Bundles } from '../ports/bundles.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Compression } from '../ports/compression.ts'
@@ -87,6 +90,14 @@ export interface SimulateResult {
   readonly rollouts?: readonly RolloutFigures[] | undefined
 }
 
+export interface PlanOptions {
+  readonly snapshot: ClusterSnapshot
+  readonly update: { readonly name: string; readonly spec: DirectUpdateSpec }
+  readonly seed: number
+  /** By default as many as the size of the cluster allows. */
+  readonly rehearsals?: number
+}
+
 export interface SimAgentsOptions extends Connection {
   readonly selector?: string | undefined
   readonly workMs: number
@@ -119,6 +130,7 @@ export interface CliDependencies {
   runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void>
   runAgent(options: AgentOptions, signal: AbortSignal): Promise<void>
   runDemo(options: DemoOptions, sink: ProgressSink, signal: AbortSignal): Promise<RolloutFigures>
+  runPlan(options: PlanOptions, signal: AbortSignal): Promise<PlanReport>
   runSimulate(options: SimulateOptions, onRun: (runsDone: number) => void, signal: AbortSignal): Promise<SimulateResult>
   runSimAgents(options: SimAgentsOptions, signal: AbortSignal): Promise<void>
 }

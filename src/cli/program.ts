@@ -10,8 +10,10 @@ import { addInstall } from './commands/install.ts'
 import { addLogs } from './commands/logs.ts'
 import { addNodes } from './commands/nodes.ts'
 import { addOperator } from './commands/operator.ts'
+import { addPlan } from './commands/plan.ts'
 import { addSim } from './commands/sim-agents.ts'
 import { addSimulate } from './commands/simulate.ts'
+import { addSnapshot } from './commands/snapshot.ts'
 import { addStatus } from './commands/status.ts'
 import { addUpdate } from './commands/update.ts'
 import { addWhy } from './commands/why.ts'
@@ -74,6 +76,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 blocked or needs a person, 4 cann
 
 const commands = [
   addDemo,
+  addPlan,
   addUpdate,
   addStatus,
   addNodes,
@@ -82,6 +85,7 @@ const commands = [
   addHost,
   addBundle,
   addInstall,
+  addSnapshot,
   addSimulate,
   addSim,
   addOperator,

@@ -39,6 +39,7 @@ const deps: CliDependencies = {
   runAgent: async (options, signal) => (await import('./roles/agent-role.ts')).agentRole(role, options, signal),
   runDemo: async (options, sink, signal) =>
     (await import('./roles/demo-role.ts')).demoRole(role, options, sink, signal),
+  runPlan: async (options, signal) => (await import('./roles/plan-role.ts')).planRole(version, options, signal),
   runSimulate: async (options, onRun, signal) =>
     (await import('./roles/simulate-role.ts')).simulateRole(version, options, onRun, signal),
   runSimAgents: async (options, signal) =>

@@ -230,6 +230,7 @@ export function cliFixture(api: FakeKubeApi, changes: Partial<CliDependencies> =
     runOperator: notAsked,
     runAgent: notAsked,
     runDemo: notAsked,
+    runPlan: notAsked,
     runSimulate: notAsked,
     runSimAgents: notAsked,
     ...changes,

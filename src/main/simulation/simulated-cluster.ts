@@ -10,6 +10,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Random } from '../../ports/random.ts'
 import type { Sealing } from '../../ports/sealing.ts'
+import type { Execution } from '../../sim/pretend-host.ts'
 import type { Slack } from '../../sim/rules/rule.ts'
 import { RuleChecker } from '../../sim/rules/rule-checker.ts'
 import { SimCluster, type SimClusterOptions } from '../../sim/sim-cluster.ts'
@@ -29,6 +30,10 @@ export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 
   /** What agents do besides their orders. */
   readonly sideTasks?: readonly SideTask[]
   readonly sealing?: Sealing
+  /** Nodes on which no agent runs. */
+  readonly withoutAgent?: (node: string) => boolean
+  /** Where the operator runs. */
+  readonly namespace?: string
 }
 
 export interface AgentTools {
@@ -37,9 +42,28 @@ export interface AgentTools {
 }
 
 export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
-  const { log, version, slack, driversOf = allDrivers, sideTasks = [], sealing, ...rest } = options
-  const cluster: SimCluster = new SimCluster({
-    ...rest,
+  const { slack, ...rest } = options
+  const cluster: SimCluster = slipwayCluster(rest, (execution) => rules.started(execution))
+  const rules = new RuleChecker(
+    {
+      executions: (node) => cluster.machines.get(node)?.host.executions ?? [],
+      kubeletVersion: (node) => cluster.machines.get(node)?.host.installed?.kubelet,
+      apiServerVersions: () => cluster.apiServers,
+    },
+    slack,
+  )
+  cluster.server.onCommit((change) => rules.committed(change))
+  return { cluster, rules }
+}
+
+/** The same with nobody who judges it. */
+export function slipwayCluster(
+  options: Omit<SimulationOptions, 'slack'>,
+  onExecution?: (execution: Execution) => void,
+): SimCluster {
+  const { log, version, driversOf = allDrivers, sideTasks = [], sealing, namespace = operatorNamespace } = options
+  return new SimCluster({
+    ...options,
     programs: {
       slipway: (pod, { api, clock, random, signal }) =>
         runOperator(
@@ -48,7 +72,7 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
             clock,
             random,
             log,
-            namespace: operatorNamespace,
+            namespace,
             leaseName: 'slipway-operator',
             identity: `${pod.metadata.name}_${random.uuid()}`,
             podName: pod.metadata.name,
@@ -58,8 +82,9 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
           signal,
         ),
     },
-    startAgent: ({ api, clock, random, signal }, host, nodeName) =>
-      runAgent(
+    startAgent: ({ api, clock, random, signal }, host, nodeName) => {
+      if (options.withoutAgent?.(nodeName)) return new Promise(() => undefined)
+      return runAgent(
         {
           api,
           host,
@@ -73,19 +98,10 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
           sideTasks,
         },
         signal,
-      ),
-    onExecution: (execution) => rules.started(execution),
-  })
-  const rules = new RuleChecker(
-    {
-      executions: (node) => cluster.machines.get(node)?.host.executions ?? [],
-      kubeletVersion: (node) => cluster.machines.get(node)?.host.installed?.kubelet,
-      apiServerVersions: () => cluster.apiServers,
+      )
     },
-    slack,
-  )
-  cluster.server.onCommit((change) => rules.committed(change))
-  return { cluster, rules }
+    ...(onExecution && { onExecution }),
+  })
 }
 
 function allDrivers(): readonly Driver[] {

@@ -53,6 +53,11 @@ export class Room {
   }
 }
 
+/** Whether the node could take the pod if it were empty. */
+export function couldHold(pod: Pod, node: Node): boolean {
+  return new Room().shortOf(pod, node) === undefined
+}
+
 /** All containers together; and no less than the hungriest of those that run before them. */
 function requestsOf({ containers, initContainers = [] }: Pod['spec']): Amounts {
   const total = new Map<string, number>()
