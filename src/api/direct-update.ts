@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { type CelRule, celRules } from './cel-rule.ts'
+import { drainSettingsSchema } from './drain-settings.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
-import { drainSettingsSchema } from './maintenance-policy.ts'
 import { nodePhases } from './node-state.ts'
 import { reasonSchema } from './reason.ts'
 import { countOrPercent, durationText, instantText, labelSelector, objectName, sha256Text } from './scalars.ts'

@@ -52,6 +52,9 @@ export const nodePhases = [
   'RequiresAttention',
 ] as const
 
+/** Where a pod that holds up a drain stands on the ladder. */
+export const podDrainStates = ['Completing', 'Blocked', 'Terminating', 'Forced'] as const
+
 export const rolloutSchema = z.strictObject({
   kind: z.enum(operationKinds).optional(),
   update: objectName,
@@ -70,7 +73,7 @@ export const rolloutSchema = z.strictObject({
       total: z.int().min(0),
       left: z.int().min(0),
       pods: z
-        .array(z.strictObject({ pod: z.string().max(507), reason: reasonSchema }))
+        .array(z.strictObject({ pod: z.string().max(507), state: z.enum(podDrainStates), reason: reasonSchema }))
         .max(20)
         .describe('the pods that hold it up, twenty at most'),
     })
@@ -220,6 +223,7 @@ export const nodeStateStatusSchema = z.strictObject({
 export type OperationKind = (typeof operationKinds)[number]
 export type Order = z.infer<typeof orderSchema>
 export type NodePhase = (typeof nodePhases)[number]
+export type PodDrainState = (typeof podDrainStates)[number]
 export type Rollout = z.infer<typeof rolloutSchema>
 export type AgentStep = z.infer<typeof agentStepSchema>
 export type AgentOrder = z.infer<typeof agentOrderSchema>

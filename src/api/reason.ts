@@ -7,6 +7,11 @@ type Catalogue = Readonly<Record<string, string>>
 
 const waiting = {
   BudgetSpent: 'as many nodes are away as the budget allows; it goes on when one is back',
+  BudgetAllowsNothing:
+    'nodes that no operation of ours will bring back use the budget up; bring them back, or raise the budget',
+  ForeignLockHeld: 'another tool holds its lock on the cluster’s nodes; it goes on when that one lets go',
+  ForeignLockUnknown: 'the lock of another tool cannot be read, so nothing starts; the message says what is missing',
+  NodeOnHold: 'a person keeps the node for themselves; slipway release NODE gives it back',
   PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
   WaveNotReached: 'nodes of an earlier wave are not done yet',
   FailuresReached:
@@ -25,8 +30,13 @@ const waiting = {
 
 const draining = {
   PodEvicting: 'the eviction was accepted; the pod is shutting down',
-  PodTerminating: 'the pod is shutting down',
+  PodTerminating: 'the pod is shutting down, for longer than its grace period; look at the kubelet of its node',
+  PodStuck: 'the pod was told to go, but its node is not Ready and nobody confirms it; bring the node back',
+  PodFinalizers: 'the pod has ended, but finalizers keep it; whoever set them must take them off',
+  PodCompleting: 'a drain rule lets the pod run to its end; it is evicted when the rule’s timeout is over',
+  PodSkipped: 'a drain rule leaves the pod where it is',
   PodDisruptionBudget: 'a PodDisruptionBudget allows no disruption now; bring the workload back to full health',
+  PodWaitsItsTurn: 'the PodDisruptionBudget’s allowance goes first to a node that was taken earlier',
   PodUnderTwoBudgets: 'the API server never evicts a pod under two PodDisruptionBudgets; remove one of them',
   PodUnmanaged: 'nothing would make this pod again; delete it, or set drain.unmanagedPods to Delete',
   PodKeepsData: 'the pod keeps data in an emptyDir; set drain.emptyDir to Delete, or delete the pod',
@@ -35,6 +45,14 @@ const draining = {
   PodOfDaemonSet: 'a DaemonSet pod; it belongs on every node',
   PodFinished: 'the pod has ended already',
   PodOfOperator: 'the operator itself; no other node can take it, so it stays',
+  PodForced: 'the pod is deleted in spite of what kept it, with its grace period, because the drain settings say so',
+  PodRemoved:
+    'the pod did not end within its grace period and is removed with none, because the drain settings say so; its processes may still run',
+  VolumesAttached: 'the pods have left; their volumes are still attached to the node, so their successors cannot start',
+  VolumesStuck:
+    'volumes are not detached within drain.volumeTimeout; look at the CSI driver, or delete the VolumeAttachments named',
+  DrainAborted:
+    'the drain took longer than drain.timeout; the node was put back as it was, and counts as failed until it is retried',
   DrainTimedOut: 'the drain takes longer than drain.timeout; the pods named hold it up',
 } as const satisfies Catalogue
 

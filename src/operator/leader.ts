@@ -3,13 +3,16 @@
 
 import type { NodeState } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
+import { isAborted } from '../core/node/drain-node.ts'
 import { operationOfOrder } from '../core/node/order.ts'
 import type { Operation } from '../core/update/operation.ts'
 import { type Reconcile, runController } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
+import { BudgetKeepers } from './drain/budget-keepers.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
+import { VolumeWatch } from './drain/volume-watch.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
 import { makeMaintenanceReconcile } from './maintenance/maintenance-controller.ts'
@@ -123,11 +126,16 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     cluster,
     book,
     grants,
-    budgets: new BudgetWatch(ports, wake, signal),
-    ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    drains: {
+      ports,
+      budgets: new BudgetWatch(ports, wake, signal),
+      keepers: new BudgetKeepers(ports),
+      volumes: new VolumeWatch(ports, wake, signal),
+      ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    },
     events,
     operation: (id) => operations.operation(id),
-    staging: (name, state) => operations.stagingOn(name)?.operation ?? stillStaging(operations, state),
+    staging: (name, state) => operations.stagingOn(name)?.operation ?? stillWanted(operations, state),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
       const update = cluster.updates.get(order.update)
@@ -201,8 +209,13 @@ async function reconcileGrants(
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
 }
 
-/** A leader that has just started does not know yet who wants what: what was staged for an update that still is to go on stays. */
-function stillStaging(operations: Operations, { spec }: NodeState): Operation | undefined {
+/**
+ * A leader that has just started does not know yet who wants what: what was staged for an update that still is to go on
+ * stays. So does the mark on a node that was put back, as long as its operation is not gone or replaced.
+ */
+function stillWanted(operations: Operations, { spec, status }: NodeState): Operation | undefined {
+  const { rollout } = status ?? {}
+  if (rollout && isAborted(rollout)) return operations.operation(rollout.operationID)
   return spec.order?.desired === 'Stage' ? operations.unfinished(operationOfOrder(spec.order)) : undefined
 }
 

@@ -7,10 +7,12 @@ import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../duration.ts'
 import type { Operation } from '../update/operation.ts'
+import { drainNode, isAborted } from './drain-node.ts'
+import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
 import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
-import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
-import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, makeOrder, orderID } from './order.ts'
+import type { NodeAction, NodeView } from './node-view.ts'
+import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, orderID } from './order.ts'
 import { stageNode } from './stage-node.ts'
 
 export function decideNode(view: NodeView): NodeAction {
@@ -21,11 +23,9 @@ export function decideNode(view: NodeView): NodeAction {
   if (rollout?.operationID !== operation.id || rollout.phase === 'Staging') return startNode(view, operation)
   switch (rollout.phase) {
     case 'Done':
-      return isOurCordon(node) && rollout.cordon?.prior !== 'Unschedulable'
-        ? { action: 'uncordon' }
-        : { action: 'returnGrant' }
+      return putBack(node, rollout)
     case 'Failed':
-      return { action: 'wait' }
+      return isAborted(rollout) ? putBack(node, rollout) : { action: 'wait' }
     default:
       return workNode(view, operation, rollout)
   }
@@ -35,12 +35,20 @@ function withoutSlot(view: NodeView): NodeAction {
   const { state, node, staging } = view
   const rollout = state.status?.rollout
   const { order } = state.spec
+  // Put back as it was, but not forgotten: the operation must not take it again by itself.
+  if (rollout && isAborted(rollout) && !isOurCordon(node)) {
+    return rollout.operationID === staging?.id ? { action: 'wait' } : { action: 'clear' }
+  }
   // Whatever was cordoned is under work: the ledger must know.
   if (rollout?.cordon && !atRest.has(rollout.phase)) return { action: 'regrant' }
   if (isOurCordon(node)) return { action: 'uncordon' }
   if (rollout && !atRest.has(rollout.phase) && rollout.operationID !== staging?.id) return { action: 'clear' }
   if (staging) return stageNode(view, staging)
   return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
+}
+
+function putBack(node: Node, { cordon }: Rollout): NodeAction {
+  return isOurCordon(node) && cordon?.prior !== 'Unschedulable' ? { action: 'uncordon' } : { action: 'returnGrant' }
 }
 
 function startNode(view: NodeView, operation: Operation): NodeAction {
@@ -110,36 +118,6 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
   }
 }
 
-function drainNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
-  const { node, drain, now } = view
-  if (operation.disruption === 'None') {
-    return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
-  }
-  if (!isCordoned(node)) return { action: 'cordon' }
-  if (!drain) return { action: 'watchPods' }
-  if (drain.left === 0) return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
-  const late = isPast(rollout.deadline, view)
-  const pods = drain.blocked.slice(0, 20)
-  const code = late ? 'DrainTimedOut' : pods[0]?.reason.code
-  const changed = code !== rollout.reason?.code || !sameBlockers(pods, rollout.drain?.pods ?? [])
-  if (changed) {
-    const [first] = pods
-    const message = first
-      ? `${first.reason.message}${others(drain.blocked.length - 1)}`
-      : `${drain.left} of ${drain.total} pods left`
-    return {
-      action: 'setRollout',
-      unhurried: true,
-      rollout: {
-        ...rollout,
-        drain: { total: drain.total, left: drain.left, pods },
-        reason: code && { code, message: message.slice(0, 4000), since: now.toISOString() },
-      },
-    }
-  }
-  return watchDeadline(view, rollout)
-}
-
 function awaitAcceptance(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
   if (rollout.phase === 'Assigned' || rollout.phase === 'RequiresAttention') {
     return watchDeadline(view, rollout, orderLate(operation))
@@ -201,56 +179,6 @@ function orderLate(operation: Operation): Reason {
   }
 }
 
-function enter(
-  { now }: NodeView,
-  rollout: Rollout,
-  phase: Rollout['phase'],
-  detail: {
-    readonly deadlineMs?: number
-    readonly reason?: Reason
-    readonly finished?: boolean
-    readonly unhurried?: true
-  } = {},
-): NodeAction {
-  const { deadline: _deadline, reason: _reason, drain: _drain, ...kept } = rollout
-  const at = now.toISOString()
-  return {
-    action: 'setRollout',
-    ...(detail.unhurried && { unhurried: true }),
-    rollout: {
-      ...kept,
-      phase,
-      since: at,
-      ...(detail.deadlineMs !== undefined && { deadline: new Date(now.getTime() + detail.deadlineMs).toISOString() }),
-      ...(detail.reason && { reason: { ...detail.reason, since: detail.reason.since ?? at } }),
-      ...(detail.finished && { finishedAt: at }),
-    },
-  }
-}
-
-/** Waits for the deadline; once it is past, asks for a person. Time alone never frees a slot. */
-function watchDeadline(view: NodeView, rollout: Rollout, late?: Reason): NodeAction {
-  if (!rollout.deadline || rollout.phase === 'RequiresAttention') return { action: 'wait' }
-  if (!isPast(rollout.deadline, view)) {
-    return { action: 'wait', untilMs: Math.max(Date.parse(rollout.deadline), view.graceUntil.getTime()) }
-  }
-  return late ? enter(view, rollout, 'RequiresAttention', { reason: late }) : { action: 'wait' }
-}
-
-function isPast(deadline: string | undefined, { now, graceUntil }: NodeView): boolean {
-  return deadline !== undefined && now.getTime() >= Math.max(Date.parse(deadline), graceUntil.getTime())
-}
-
 function isOurCordon(node: Node): boolean {
   return cordonOwner(node) !== undefined
-}
-
-function others(count: number): string {
-  return count > 0 ? `; and ${count} more` : ''
-}
-
-function sameBlockers(a: DrainReport['blocked'], b: DrainReport['blocked']): boolean {
-  return (
-    a.length === b.length && a.every(({ pod, reason }, i) => pod === b[i]?.pod && reason.code === b[i]?.reason.code)
-  )
 }

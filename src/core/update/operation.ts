@@ -2,10 +2,10 @@
 // operator arrives at the same id. A finished update that is edited becomes a new operation, so that Git can drive it.
 
 import { type DirectUpdate, type DirectUpdateSpec, lastingFields } from '../../api/direct-update.ts'
-import type { DrainSettings, MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { OperationKind } from '../../api/node-state.ts'
 import type { Work } from '../../api/work.ts'
-import { parseDuration } from '../duration.ts'
+import { type Drain, drainOf } from '../drain/drain-policy.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { workOf } from './work-of.ts'
 
@@ -24,14 +24,6 @@ export interface Operation {
   /** How long the agent may work, where it may longer than until a person is called for. Absent = nodeTimeout. */
   readonly orderTimeout?: string
   readonly drain: Drain
-}
-
-export interface Drain {
-  readonly timeoutMs: number
-  /** Absent = as each pod says. */
-  readonly podGraceSeconds?: number
-  readonly unmanagedPods: 'Block' | 'Delete'
-  readonly emptyDir: 'Delete' | 'Block'
 }
 
 const ended = new Set(['Succeeded', 'Failed'])
@@ -64,15 +56,6 @@ export function operationOf(update: DirectUpdate, policy: MaintenancePolicy | un
     disruption: 'Drain',
     rollback: spec.rollback ?? 'Image',
     nodeTimeout: spec.nodeTimeout ?? '30m',
-    drain: drainOf({ ...policy?.spec.drain, ...spec.drain }),
-  }
-}
-
-export function drainOf({ timeout, podGracePeriod, unmanagedPods, emptyDir }: DrainSettings): Drain {
-  return {
-    timeoutMs: parseDuration(timeout ?? '30m'),
-    ...(podGracePeriod !== undefined && { podGraceSeconds: parseDuration(podGracePeriod) / 1000 }),
-    unmanagedPods: unmanagedPods ?? 'Block',
-    emptyDir: emptyDir ?? 'Delete',
+    drain: drainOf(policy?.spec.drain, spec.drain),
   }
 }

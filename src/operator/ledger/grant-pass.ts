@@ -1,12 +1,14 @@
 // One pass over the ledger: slots that come back and slots that go out, in one write.
 
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
-import { resolveCount } from '../../core/count.ts'
-import { type Budget, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
+import { type DatedClaim, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
+import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
+import { whyAway } from '../../core/node/node-facts.ts'
 import { ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
+import { BudgetSets } from './budget-sets.ts'
 import type { LedgerBook } from './ledger-book.ts'
 
 type Slot = Pick<Grant, 'node' | 'nodeUID' | 'holder'>
@@ -20,6 +22,7 @@ export class GrantPass {
   readonly #ports: OperatorPorts
   readonly #cluster: Cluster
   readonly #book: LedgerBook
+  readonly #budgets: BudgetSets
   readonly #returns = new Map<string, Slot>()
   readonly #regrants = new Map<string, Slot>()
 
@@ -27,6 +30,7 @@ export class GrantPass {
     this.#ports = ports
     this.#cluster = cluster
     this.#book = book
+    this.#budgets = new BudgetSets(cluster)
   }
 
   /** Asks for the slot to go back with the next pass. */
@@ -52,14 +56,19 @@ export class GrantPass {
         const back = returns.get(node)
         return back?.nodeUID !== nodeUID || back.holder !== holder
       })
-      verdicts = decideGrants(
-        this.#view(policy, [...kept, ...regrants]),
-        operations.map((operation) => operation.claim()),
-      )
+      const view = { ...this.#view(policy, [...kept, ...regrants]), served: servedAt(ledger.turns) }
+      verdicts = decideGrants(view, operations.map(claimOf))
       const granted = verdicts.flatMap(({ verdict, holder, request }) =>
         verdict === 'granted' ? [{ node: request.node, nodeUID: request.nodeUID, holder, since }] : [],
       )
-      return { grants: [...regrants, ...granted], returns: [...returns.values()] }
+      const asking = operations.map(({ id }) => laneOf(id))
+      const turns = turnsAfter(
+        ledger.turns,
+        granted.map(({ holder }) => laneOf(holder)),
+        asking,
+        since,
+      )
+      return { grants: [...regrants, ...granted], returns: [...returns.values()], turns }
     }, signal)
     for (const [node, slot] of this.#returns) if (returns.get(node) === slot) this.#returns.delete(node)
     for (const { node } of regrants) this.#regrants.delete(node)
@@ -83,25 +92,21 @@ export class GrantPass {
   /** Of the very policy the answer is written to: an emergency stop that came meanwhile is obeyed. */
   #view(policy: MaintenancePolicy, grants: readonly Grant[]): LedgerView {
     const { unavailable, controlPlane, nodes } = this.#cluster
-    const away = new Set(unavailable)
-    const holders = new Map<string, string>()
-    for (const { node, holder } of grants) {
-      away.add(node)
-      holders.set(node, holder)
-    }
+    const held = new Map(grants.map(({ node, holder }) => [node, holder]))
+    this.#budgets.follow(policy.spec.budgets ?? [])
     return {
       paused: policy.spec.paused === true,
-      budgets: (policy.spec.budgets ?? []).map(
-        ({ maxUnavailable }, index): Budget => ({
-          name: `cluster${index > 0 ? ` ${index + 1}` : ''}`,
-          maxUnavailable: resolveCount(maxUnavailable, nodes.size),
-        }),
-      ),
-      away,
-      controlPlaneAway: new Set([...controlPlane].filter((name) => holders.has(name) || !this.#cluster.isReady(name))),
-      holderOf: (node) => holders.get(node),
+      budgetsOf: (node) => this.#budgets.of(node),
+      unavailable,
+      held,
+      controlPlaneAway: new Set([...controlPlane].filter((name) => held.has(name) || !this.#cluster.isReady(name))),
+      causeOf: (name) => whyAway(nodes.get(name)),
     }
   }
+}
+
+function claimOf(operation: RunningOperation): DatedClaim {
+  return { ...operation.claim(), since: operation.startedAt.getTime() }
 }
 
 function reasonFor(holder: string, verdicts: readonly Verdict[]): RunningOperation['waitingFor'] {

@@ -60,7 +60,8 @@ export function startScheduler(context: ActorContext): void {
     if (after?.metadata.labels !== before?.metadata.labels) topology.forgetDomains()
     if (after === undefined || after.spec.unschedulable === true || !isReady(after)) open.remove(name)
     else {
-      if (!open.has(name)) {
+      const isNews = !open.has(name) || (waiting.size > 0 && !sameLabels(after, before))
+      if (isNews) {
         changed.add(name)
         wakeSoon(0)
       }
@@ -237,4 +238,8 @@ export function startScheduler(context: ActorContext): void {
 
 function placeOf(pod: Pod): string | undefined {
   return pod.spec.nodeName && !hasEnded(pod) ? pod.spec.nodeName : undefined
+}
+
+function sameLabels(a: Node, b: Node | undefined): boolean {
+  return JSON.stringify(a.metadata.labels) === JSON.stringify(b?.metadata.labels)
 }

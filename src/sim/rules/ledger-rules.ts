@@ -1,5 +1,6 @@
 // Rules 1, 2, 8 and 10, judged where the right to disrupt is given: at the ledger's own write.
 
+import type { BudgetSpec } from '../../api/budget.ts'
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { CommittedChange } from '../server/object-store.ts'
@@ -43,10 +44,12 @@ function judgeBudgets(
     const since = truth.nodes.get(name)?.unavailableSince
     if (since !== undefined && now - since > staleMs) away.add(name)
   }
-  for (const { maxUnavailable } of policy.spec.budgets ?? []) {
-    const most = count(maxUnavailable, truth.nodes.size)
-    if (away.size > most)
-      report(1, `${grant.node} was granted with ${away.size} of ${most} nodes away: ${[...away].join(', ')}`)
+  for (const budget of policy.spec.budgets ?? []) {
+    const members = membersWith(grant.node, budget, truth)
+    const most = count(budget.maxUnavailable, members.size)
+    const missing = [...away].filter((name) => members.has(name))
+    if (members.has(grant.node) && missing.length > most)
+      report(1, `${grant.node} was granted with ${missing.length} of ${most} nodes away: ${missing.join(', ')}`)
   }
   const update = updateOf(grant, truth)
   if (!update || now - (truth.specSince.get(update.metadata.name) ?? 0) < staleMs) return
@@ -58,6 +61,19 @@ function judgeBudgets(
       truth.states.get(node)?.status?.rollout?.phase !== 'Done',
   )
   if (mine.length > limit) report(1, `${update.metadata.name} holds ${mine.length} nodes, its strategy allows ${limit}`)
+}
+
+/** The nodes that share this budget with the node, itself among them if it has to do with it at all. */
+function membersWith(name: string, { per, nodeSelector }: BudgetSpec, { nodes }: Truth): ReadonlySet<string> {
+  const labelsOf = (node: string) => nodes.get(node)?.node.metadata.labels ?? {}
+  const value = per === undefined ? undefined : labelsOf(name)[per]
+  const wanted = Object.entries(nodeSelector?.matchLabels ?? {})
+  return new Set(
+    [...nodes.keys()].filter((node) => {
+      const labels = labelsOf(node)
+      return (per === undefined || labels[per] === value) && wanted.every(([key, text]) => labels[key] === text)
+    }),
+  )
 }
 
 function judgeControlPlane(

@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { MemoryDisk } from '../../../../test/fakes/memory-disk.ts'
 import { RecordingLog } from '../../../../test/fakes/recording-log.ts'
+import { recordedRuntimes } from '../../../../test/samples/recorded-output.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { CommandResult } from '../../../ports/host.ts'
 import { DiskFiles } from '../../../sim/disk-files.ts'
@@ -26,10 +27,12 @@ describe('what programs say of themselves', () => {
     ['containerd github.com/containerd/containerd/v2 v2.2.9 1c4457e00facac03ce1d75f7b6777a7a851e5c41\n', '2.2.9'],
     ['containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+deb12u1\n', '1.6.20~ds1'],
     ['containerd containerd.io 1.7.27 05044ec0a9a75232cad458027ca83437aae3f4da\n', '1.7.27'],
-    ['crio version 1.33.0\n   GitCommit:      unknown\n', '1.33.0'],
     ['Docker version 28.1.1, build 4eba377\n', '28.1.1'],
     ['Docker version 20.10.24+dfsg1, build 297e128\n', '20.10.24+dfsg1'],
-    ['Version 2.1.5, commit 9a1d2b\n', '2.1.5'],
+    [recordedRuntimes['cri-o'][0].output, '1.23.2'],
+    [recordedRuntimes['cri-o'][1].output, '1.29.1'],
+    [recordedRuntimes.iSulad[0].output, '2.0.18'],
+    [recordedRuntimes.iSulad[1].output, '2.1.5'],
     ['nonsense', undefined],
   ])('runtime %j', (output, version) => expect(runtimeVersion(output)).toBe(version))
 
@@ -84,8 +87,9 @@ describe('versions on offer', () => {
 
 describe('why a reboot is asked for', () => {
   it('by packages', () => {
-    expect(askedByPackages('linux-image-6.1.0-40-amd64\nlibc6\nlibc6\n')).toBe(
-      'wanted by linux-image-6.1.0-40-amd64, libc6',
+    // Recorded in https://github.com/romkatv/powerlevel10k/issues/1118.
+    expect(askedByPackages('libssl1.0.0\nlinux-base\nlinux-base\nlinux-base\nlibc6\nlinux-base\n')).toBe(
+      'wanted by libssl1.0.0, linux-base, libc6',
     )
     expect(askedByPackages(undefined)).toBe('the operating system asks for it')
     expect(askedByPackages('x'.repeat(2000))).toHaveLength(512)
@@ -93,11 +97,12 @@ describe('why a reboot is asked for', () => {
 
   it.each([
     {
+      // Recorded in https://github.com/AlmaLinux/almalinux-deploy/issues/177.
       name: 'yes',
       exitCode: 1,
       stdout:
-        'Core libraries or services have been updated since boot-up:\n  * kernel\n  * systemd\n\nReboot is required to fully utilize these updates.\nMore information: https://access.redhat.com/solutions/27943\n',
-      reason: 'wanted by kernel, systemd',
+        'Core libraries or services have been updated since boot-up:\n  * glibc\n  * linux-firmware\n\nReboot is required to fully utilize these updates.\nMore information: https://access.redhat.com/solutions/27943\n',
+      reason: 'wanted by glibc, linux-firmware',
     },
     { name: 'no', exitCode: 0, stdout: 'Reboot should not be necessary.\n', reason: undefined },
     { name: 'no such command', exitCode: 1, stdout: 'No such command: needs-restarting.\n', reason: undefined },
