@@ -5,6 +5,7 @@ import { type CelRule, celRules } from './cel-rule.ts'
 import { drainSettingsSchema } from './drain-settings.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { nodePhases } from './node-state.ts'
+import { previewSchema } from './preview.ts'
 import { reasonSchema } from './reason.ts'
 import { countOrPercent, durationText, instantText, labelSelector, objectName, sha256Text } from './scalars.ts'
 import {
@@ -69,6 +70,7 @@ export const directUpdateSpecSchema = z
     strategy: strategySchema.optional(),
     drain: drainSettingsSchema.optional(),
     nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
+    dryRun: z.boolean().optional().describe('plan it and stop: the answer is in status.preview. Default false'),
   })
   .refine((spec) => workFields.some((field) => spec[field] !== undefined), nothingToDo)
   .meta(celRules({ rule: hasWork, message: nothingToDo }))
@@ -83,7 +85,15 @@ export const directUpdateRules: readonly CelRule[] = lastingFields.map((field) =
   fieldPath: `.spec.${field}`,
 }))
 
-export const updatePhases = ['Pending', 'Planning', 'InProgress', 'Succeeded', 'Failed', 'RequiresAttention'] as const
+export const updatePhases = [
+  'Pending',
+  'Planning',
+  'Planned',
+  'InProgress',
+  'Succeeded',
+  'Failed',
+  'RequiresAttention',
+] as const
 
 export const conditionSchema = z.strictObject({
   type: z.string().max(64),
@@ -101,6 +111,7 @@ export const directUpdateStatusSchema = z.strictObject({
   startedAt: instantText.optional(),
   finishedAt: instantText.optional(),
   progress: z.string().max(32).optional().describe('for the eye: 4/12'),
+  preview: previewSchema.optional(),
   path: z.strictObject({ current: z.string().max(64), target: z.string().max(64) }).optional(),
   summary: z
     .strictObject({

@@ -26,7 +26,7 @@ export interface Operation {
   readonly drain: Drain
 }
 
-const ended = new Set(['Succeeded', 'Failed'])
+const ended = new Set(['Planned', 'Succeeded', 'Failed'])
 
 /** The id of the run this update is in or should start now. */
 export function operationID({ metadata, spec, status }: DirectUpdate): string {

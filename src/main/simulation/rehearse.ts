@@ -44,7 +44,7 @@ export async function rehearse(options: RehearsalOptions, signal: AbortSignal): 
 }
 
 /** Scripts are named by their content, which is not in a snapshot: another one takes their place. */
-export function rehearsable(spec: DirectUpdateSpec): DirectUpdateSpec {
+export function rehearsable({ dryRun: _, ...spec }: DirectUpdateSpec): DirectUpdateSpec {
   if (!spec.script) return spec
   const sha256 = createHash('sha256').update(plannedScript).digest('hex')
   const { validate } = spec.script

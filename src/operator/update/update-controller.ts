@@ -16,7 +16,8 @@ import type { OperatorPorts } from '../ports.ts'
 import type { Operations } from './operations.ts'
 import { RunningOperation, type Terms } from './running-operation.ts'
 import { readScript, type ScriptShelf } from './script-content.ts'
-import { plannedStatus, refusedStatus, runningStatus } from './update-status.ts'
+import { previewFor } from './update-preview.ts'
+import { dryStatus, plannedStatus, refusedStatus, runningStatus } from './update-status.ts'
 
 export interface UpdateControllerOptions {
   readonly ports: OperatorPorts
@@ -75,10 +76,11 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const [content, validation] = await Promise.all([
       read(script?.configMap),
       read(script?.validate?.configMap),
-      ensureFinalizer(update, signal),
+      update.spec.dryRun ? undefined : ensureFinalizer(update, signal),
     ])
     // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so.
-    if (!cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer)) return undefined
+    if (!update.spec.dryRun && !cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer))
+      return undefined
     const plan: Plan = resumed
       ? { verdict: 'planned', total: 0 }
       : planUpdate({
@@ -103,13 +105,23 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       startedAt,
       ownNode: options.ownNode,
     })
+    const { name } = update.metadata
+    if (update.spec.dryRun) {
+      await writeStatus(
+        name,
+        (now, latest) => dryStatus(latest, running, plan.path, previewFor(cluster, book, update, running), now),
+        signal,
+      )
+      return undefined
+    }
     operations.add(running)
-    wakeHeld(update.metadata.name)
+    wakeHeld(name)
     options.wakeGrants()
     if (!resumed) {
       // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
       await options.scripts.ensure(update, content, signal)
-      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan.path, now), signal)
+      const preview = previewFor(cluster, book, update, running)
+      await writeStatus(name, (now, latest) => plannedStatus(latest, running, plan.path, preview, now), signal)
       say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
     }
     return report(running, signal)
@@ -265,6 +277,8 @@ function isPlanned({ status }: DirectUpdate): boolean {
   return status?.conditions?.some(({ type, status: holds }) => type === 'Planned' && holds === 'True') ?? false
 }
 
+const over = new Set(['Planned', 'Succeeded', 'Failed'])
+
 function isOver({ status }: DirectUpdate, id: string): boolean {
-  return status?.operationID === id && (status.phase === 'Succeeded' || status.phase === 'Failed')
+  return status?.operationID === id && over.has(status.phase ?? '')
 }

@@ -2,6 +2,7 @@
 
 import type { DirectUpdate, DirectUpdateStatus, UpdatePhase } from '../../api/direct-update.ts'
 import type { NodeState } from '../../api/node-state.ts'
+import type { Preview } from '../../api/preview.ts'
 import type { Reason } from '../../api/reason.ts'
 import { conditionsOf, mergeConditions, phaseOf, summaryOf } from '../../core/update/progress.ts'
 import type { RunningOperation } from './running-operation.ts'
@@ -12,14 +13,40 @@ export function plannedStatus(
   update: DirectUpdate,
   operation: RunningOperation,
   path: DirectUpdateStatus['path'],
+  preview: Preview,
   now: Date,
 ): DirectUpdateStatus {
   return {
     ...freshStatus(update, operation.id, operation.startedAt),
     ...(path && { path }),
+    preview,
     conditions: mergeConditions(
       update.status?.conditions ?? [],
       [{ type: 'Planned', status: 'True', reason: 'Planned', message: 'the update can be carried out' }],
+      now.toISOString(),
+      update.metadata.generation,
+    ),
+  }
+}
+
+/** A dry run is over as soon as it is planned. */
+export function dryStatus(
+  update: DirectUpdate,
+  operation: RunningOperation,
+  path: DirectUpdateStatus['path'],
+  preview: Preview,
+  now: Date,
+): DirectUpdateStatus {
+  const message = 'spec.dryRun is true: this is all that is done; set it to false to start'
+  const no = (type: string) => ({ type, status: 'False' as const, reason: 'Planned', message })
+  const planned = plannedStatus(update, operation, path, preview, now)
+  return {
+    ...planned,
+    phase: 'Planned',
+    finishedAt: now.toISOString(),
+    conditions: mergeConditions(
+      planned.conditions ?? [],
+      ['Progressing', 'Blocked', 'Succeeded', 'Failed', 'Reconciling', 'Stalled'].map(no),
       now.toISOString(),
       update.metadata.generation,
     ),

@@ -1,0 +1,25 @@
+import type { DirectUpdate } from '../../api/direct-update.ts'
+import type { Preview } from '../../api/preview.ts'
+import { resolveCount } from '../../core/count.ts'
+import { previewOf } from '../../core/plan/preview.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { RunningOperation, Slots } from './running-operation.ts'
+
+/** What the planner can tell of an update from what the operator watches anyway. */
+export function previewFor(
+  { nodes, states, policy }: Cluster,
+  slots: Slots,
+  { spec }: DirectUpdate,
+  { table, operation }: RunningOperation,
+): Preview {
+  const whole = (policy?.spec.budgets ?? []).filter(({ per, nodeSelector }) => !per && !nodeSelector)
+  const limits = whole.map(({ maxUnavailable }) => resolveCount(maxUnavailable, nodes.size))
+  return previewOf({
+    nodes: [...nodes.values()].filter(({ metadata }) => table.standing(metadata.name) === 'waiting'),
+    states: states.values(),
+    work: operation.work,
+    atOnce: Math.min(resolveCount(spec.strategy?.maxUnavailable ?? 1, table.workers), ...limits),
+    paused: policy?.spec.paused === true,
+    heldBy: (node) => slots.holderOf(node),
+  })
+}
