@@ -13,7 +13,6 @@ const waiting = {
   ForeignLockUnknown: 'the lock of another tool cannot be read, so nothing starts; the message says what is missing',
   NodeOnHold: 'a person keeps the node for themselves; slipway release NODE gives it back',
   PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
-  WaveNotReached: 'nodes of an earlier wave are not done yet',
   FailuresReached:
     'as many nodes failed as the update tolerates; look at the failed nodes, then delete or edit the update',
   NodeNotReady:

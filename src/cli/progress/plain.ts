@@ -8,7 +8,7 @@ import type { ProgressSink, RolloutSnapshot } from './sink.ts'
 import { type NodeProgress, type ProgressView, progressView } from './view.ts'
 
 /** Waiting for these is the normal course of a rollout; a line for each node of it would say nothing. */
-const ownTurn: ReadonlySet<ReasonCode> = new Set(['BudgetSpent', 'WaveNotReached', 'ControlPlaneBusy'])
+const ownTurn: ReadonlySet<ReasonCode> = new Set(['BudgetSpent', 'ControlPlaneBusy'])
 
 export class PlainProgress implements ProgressSink {
   readonly #terminal: Terminal
