@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { celRules } from './cel-rule.ts'
 import { durationText, labelSelector, shapedText } from './scalars.ts'
 
-export const maxDrainRules = 16
+/** More would make the rules on their selectors too dear for the API server. */
+const maxDrainRules = 8
 
 const uselessTimeout = 'timeout belongs to the actions WaitForCompletion and Force: take it out'
 const uselessGrace = 'gracePeriod is of no use where pods are skipped: take it out'

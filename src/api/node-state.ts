@@ -28,8 +28,10 @@ export const orderSchema = z.strictObject({
   role: z.enum(['ControlPlane', 'Worker']),
   offline: z.enum(['Allowed', 'Refused']).describe('whether a disruptive step may start while the API is away'),
   desired: z
-    .enum(['Stage', 'Run', 'Withdraw'])
-    .describe('Stage: fetch and check all that is needed while the node still works, then wait for Run'),
+    .enum(['Stage', 'Run', 'Withdraw', 'PutBack'])
+    .describe(
+      'Stage: fetch and check all that is needed while the node still works, then wait for Run. Withdraw: start nothing more. PutBack: undo what was done, or, where that cannot be, finish',
+    ),
   bootID: z
     .string()
     .max(64)
@@ -63,6 +65,7 @@ export const rolloutSchema = z.strictObject({
   since: instantText,
   deadline: instantText.optional().describe('after this the node is RequiresAttention; never a free slot'),
   attempt: z.int().min(1),
+  retried: z.string().max(64).optional().describe('the spec.retry.token of the update when the node failed'),
   reason: reasonSchema.optional(),
   cordon: z
     .strictObject({ prior: z.enum(['Schedulable', 'Unschedulable']) })
@@ -105,7 +108,7 @@ export const agentOrderSchema = z.strictObject({
     .describe('by the host’s clock; the node is healthy only with a heartbeat after this'),
   reason: reasonSchema.optional(),
   warnings: z.array(z.string().max(512)).max(16).optional().describe('what a person should know, though it went on'),
-  rolledBack: z.boolean().optional().describe('it failed, and what it had done was undone'),
+  rolledBack: z.boolean().optional().describe('what it had done was undone'),
   steps: z.array(agentStepSchema).max(maxSteps),
 })
 

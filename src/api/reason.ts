@@ -13,8 +13,11 @@ const waiting = {
   ForeignLockUnknown: 'the lock of another tool cannot be read, so nothing starts; the message says what is missing',
   NodeOnHold: 'a person keeps the node for themselves; slipway release NODE gives it back',
   PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
-  FailuresReached:
-    'as many nodes failed as the update tolerates; look at the failed nodes, then delete or edit the update',
+  WaveSoaking: 'the wave is done and is looked at for its soak time; the next begins after that',
+  ApprovalWanted: 'the wave is done and the next wants an approval; look at its nodes, then run slipway approve',
+  UpdatePaused: 'the update is paused: what is under work is finished, nothing new starts; go on with slipway resume',
+  UpdateCancelled: 'the update is cancelled: nothing new starts, nodes under work are finished or put back',
+  FailuresReached: 'more nodes failed than the update tolerates; look at them, then run slipway retry',
   NodeNotReady:
     'the node is not Ready, so it is not touched; bring it back, delete it, or leave it out by the selector',
   NodeHeldElsewhere: 'another operation holds this node; it goes on when that one ends',
@@ -57,6 +60,7 @@ const draining = {
 
 const planning = {
   Planned: 'the update can be carried out',
+  SkipUnknown: 'spec.skip names a node that is not there or not selected; correct the name',
   NothingSelected: 'no node matches the selector',
   Downgrade: 'a node already runs a newer version; Kubernetes cannot go back',
   VersionSkipsMinor: 'kubeadm upgrades one minor version at a time',
@@ -76,6 +80,10 @@ const planning = {
 const outcome = {
   Succeeded: 'every node is done',
   InProgress: 'nodes are being worked on',
+  Paused: 'nothing new starts until the update is resumed',
+  Cancelled: 'the update was cancelled; nodes it had not finished are as they were',
+  OperationTimedOut:
+    'the update took longer than operationTimeout; raise it, or run slipway retry for the same time again',
   Deleting: 'the update is being deleted; its nodes are put back',
   NodesFailed: 'more nodes failed than the update tolerates',
   StepFailed: 'a step on the host failed; its last lines are quoted',
@@ -116,6 +124,8 @@ const outcome = {
   BundleIncomplete: 'the bundle does not hold what the work needs; add what is named and make it anew',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
+  PointOfNoReturn:
+    'the work failed after a step that cannot be undone; nothing before that step was undone: repair the cause, then retry',
   Drifted: 'the host is not as its NodeProfiles want it',
   PathTaken: 'what lies at a path of the profile cannot be replaced and put back; move it away or take the path out',
   UnitFailed: 'a systemd unit does not do what the profile asks for; journalctl -u UNIT on the host says why',

@@ -102,7 +102,8 @@ const requirement = z
   .strictObject({
     key: labelKey,
     operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-    values: z.array(labelValue).max(100).optional(),
+    // More would make the rule on each value too dear for the API server where selectors stand in lists.
+    values: z.array(labelValue).max(50).optional(),
   })
   .refine(
     ({ operator, values }) =>

@@ -3,9 +3,6 @@
 
 import type { NodeState } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
-import { isAborted } from '../core/node/drain-node.ts'
-import { operationOfOrder } from '../core/node/order.ts'
-import type { Operation } from '../core/update/operation.ts'
 import { type Reconcile, runController } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
@@ -135,7 +132,7 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     },
     events,
     operation: (id) => operations.operation(id),
-    staging: (name, state) => operations.stagingOn(name)?.operation ?? stillWanted(operations, state),
+    staging: (name, state) => operations.stagingOn(name, state),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
       const update = cluster.updates.get(order.update)
@@ -207,16 +204,6 @@ async function reconcileGrants(
   }
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
-}
-
-/**
- * A leader that has just started does not know yet who wants what: what was staged for an update that still is to go on
- * stays. So does the mark on a node that was put back, as long as its operation is not gone or replaced.
- */
-function stillWanted(operations: Operations, { spec, status }: NodeState): Operation | undefined {
-  const { rollout } = status ?? {}
-  if (rollout && isAborted(rollout)) return operations.operation(rollout.operationID)
-  return spec.order?.desired === 'Stage' ? operations.unfinished(operationOfOrder(spec.order)) : undefined
 }
 
 function highestEpoch(states: Iterable<NodeState>): number {

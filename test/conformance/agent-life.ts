@@ -30,7 +30,7 @@ const failing: Driver = {
       act: () => Promise.reject(new SlipwayError('StepFailed', 'it fails on purpose')),
     },
   ],
-  undo: { possible: false, because: 'it did nothing' },
+  undo: { possible: false, because: 'it did nothing', endsUndo: 'Never' },
 }
 
 const plan = lifePlanSchema.parse(JSON.parse(process.argv[2] ?? ''))

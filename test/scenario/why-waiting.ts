@@ -188,6 +188,54 @@ export const waitingSituations: readonly Situation[] = [
     ],
   },
   {
+    name: 'the wave is looked at',
+    arrange: (story) =>
+      story.update
+        .script('true', { ...onWorkers, strategy: { waves: [{ size: 1, soak: '2h' }, { size: '100%' }] } })
+        .is('InProgress', 'WaveSoaking'),
+    asked: [
+      { of: 'update', code: 'WaveSoaking', names: /wave 1 of 2 is done and is looked at until/ },
+      { of: 'w2', code: 'WaveSoaking', names: /w2 waits for its turn/ },
+    ],
+  },
+  {
+    name: 'the next wave wants an approval',
+    arrange: (story) =>
+      story.update
+        .script('true', {
+          ...onWorkers,
+          strategy: { waves: [{ size: 1, promotion: 'Manual' }, { size: '100%' }] },
+        })
+        .is('InProgress', 'ApprovalWanted'),
+    asked: [
+      { of: 'update', code: 'ApprovalWanted', names: /slipway approve update/ },
+      { of: 'w2', code: 'ApprovalWanted', names: /wave 1 of 2 is done/ },
+    ],
+  },
+  {
+    name: 'a person paused the update',
+    arrange: async (story) => {
+      const running = await story.update.script('true', onWorkers).hasDone(1)
+      await running.isEdited({ desiredState: 'Paused' })
+      await listed(story, 'UpdatePaused')
+    },
+    asked: [
+      { of: 'update', code: 'Paused', names: /slipway resume update/ },
+      { of: 'w3', code: 'UpdatePaused', names: /paused/ },
+    ],
+  },
+  {
+    name: 'a person cancelled the update while a node is under work',
+    arrange: async (story) => {
+      story.cluster.machine('w1').host.slowDown(100)
+      const running = story.update.script('true', onWorkers)
+      await story.cluster.nodeIs('w1', 'Working')
+      await running.isEdited({ desiredState: 'Cancelled' })
+      await listed(story, 'UpdateCancelled')
+    },
+    asked: [{ of: 'update', code: 'UpdateCancelled', names: /cancelled/ }],
+  },
+  {
     name: 'a host has no key to seal a Secret to',
     options: { driversOf: () => [{ ...scriptDriver, name: 'profile', concerns: () => false }] },
     arrange: async ({ cluster, person }) => {

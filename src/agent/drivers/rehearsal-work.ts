@@ -27,6 +27,6 @@ function pretended(name: string, step: string, concerns: (order: Order) => boole
     concerns,
     inspect: () => Promise.resolve({}),
     steps: () => [{ name: step, disruptive: true, attempts: 1, argv: () => Promise.resolve(['pretend-work', step]) }],
-    undo: { possible: false, because: 'it is only pretended' },
+    undo: { possible: false, because: 'it is only pretended', endsUndo: 'Never' },
   }
 }

@@ -7,7 +7,7 @@ import { isReady, readyCondition } from '../../core/node/node-facts.ts'
 import { ownerOfOperation } from '../../core/update/operation.ts'
 import { cordonHolder } from '../node-report.ts'
 import { runningStep } from '../progress/view.ts'
-import { isEnded } from '../update-outcome.ts'
+import { conditionOf, isEnded } from '../update-outcome.ts'
 import { type Answer, adviceFor, type Finding, reasonFinding } from './finding.ts'
 
 export interface NodeFacts {
@@ -90,8 +90,17 @@ function queueFindings({ node, state, updates }: NodeFacts): readonly Finding[] 
     .map((update) => {
       const reason = update.status?.nodes?.find((entry) => entry.name === name)?.reason
       const waits = `${name} waits for its turn in update ${update.metadata.name}`
-      return reason ? reasonFinding(waits, reason) : { text: `${waits}, which is ${update.status?.phase ?? 'Pending'}` }
+      return reason ? reasonFinding(waits, reason) : updateFinding(waits, update)
     })
+}
+
+/** What holds the whole update up holds each of its nodes up. */
+function updateFinding(waits: string, update: DirectUpdate): Finding {
+  const blocked = conditionOf(update, 'Blocked')
+  if (blocked?.status !== 'True') return { text: `${waits}, which is ${update.status?.phase ?? 'Pending'}` }
+  const { reason: code, message, lastTransitionTime: since } = blocked
+  const advice = adviceFor(code)
+  return { text: `${waits}: ${message}`, code, since, ...(advice !== undefined && { advice }) }
 }
 
 /** Profiles that are not applied everywhere, where they say why. */

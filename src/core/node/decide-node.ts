@@ -7,6 +7,8 @@ import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../duration.ts'
 import type { Operation } from '../update/operation.ts'
+import { isRetryDue, retryMark } from '../update/retry.ts'
+import { cancelNode } from './cancel-node.ts'
 import { drainNode, isAborted } from './drain-node.ts'
 import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
@@ -20,7 +22,13 @@ export function decideNode(view: NodeView): NodeAction {
   const rollout = state.status?.rollout
   if (!grant) return withoutSlot(view)
   if (operation?.id !== grant.holder) return releaseNode(view, grant)
+  const cancelled = cancelNode(view, operation)
+  if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
   if (rollout?.operationID !== operation.id || rollout.phase === 'Staging') return startNode(view, operation)
+  if (isRetryDue(operation, node.metadata.name, rollout)) {
+    // What could not be staged has staged by now: it was never drained.
+    return rollout.cordon ? retryNode(view, operation, rollout) : startNode(view, operation)
+  }
   switch (rollout.phase) {
     case 'Done':
       return putBack(node, rollout)
@@ -167,9 +175,23 @@ function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
   return { action: 'returnGrant' }
 }
 
+/** Another attempt, after nothing of the last one can start any more; the node stays cordoned meanwhile. */
+function retryNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
+  const { order } = view.state.spec
+  const isOurs = order !== undefined && belongsTo(order, operation.id)
+  if (isOurs && !hasStopped(order, view.state)) return withdraw(order)
+  const attempt = Math.max(rollout.attempt, isOurs ? attemptOf(order) : 0) + 1
+  const { retried: _retried, ...before } = rollout
+  return enter(view, { ...before, ...retryMark(operation), attempt }, 'Draining', {
+    deadlineMs: operation.drain.timeoutMs,
+  })
+}
+
 /** Asks the agent to stop, once; then its word is waited for. */
 function withdraw(order: Order): NodeAction {
-  return order.desired === 'Run' ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } } : { action: 'wait' }
+  return order.desired !== 'Withdraw'
+    ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } }
+    : { action: 'wait' }
 }
 
 function orderLate(operation: Operation): Reason {

@@ -2,10 +2,11 @@
 
 import type { Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import { isBroken, retryMark } from '../update/retry.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
 
 export function enter(
-  { now }: NodeView,
+  { now, operation }: NodeView,
   rollout: Rollout,
   phase: Rollout['phase'],
   detail: {
@@ -22,6 +23,7 @@ export function enter(
     ...(detail.unhurried && { unhurried: true }),
     rollout: {
       ...kept,
+      ...(operation && isBroken(phase) && retryMark(operation)),
       phase,
       since: at,
       ...(detail.deadlineMs !== undefined && { deadline: new Date(now.getTime() + detail.deadlineMs).toISOString() }),

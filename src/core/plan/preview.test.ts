@@ -10,6 +10,7 @@ const view = (part: Partial<PreviewView> = {}): PreviewView => ({
   nodes: [...workers(3), cp1],
   states: [],
   work: { script: { configMap: 'c', namespace: 'n', sha256: '0'.repeat(64) } },
+  waves: [{ size: '100%' }],
   atOnce: 1,
   paused: false,
   heldBy: () => undefined,
@@ -32,9 +33,20 @@ describe('the preview in an update’s status', () => {
     { name: 'several at once', part: { atOnce: 3 }, duration: '4m' },
     { name: 'a Kubernetes upgrade', part: { work: { kubernetes: { version: 'v1.36.3' } } }, duration: '14m' },
     { name: 'a reboot', part: { work: { reboot: 'Always' as const } }, duration: '12m' },
+    {
+      name: 'waves that are looked at',
+      part: { waves: [{ size: 1, soak: '15m' }, { size: '100%' }] },
+      duration: '23m',
+    },
     { name: 'nothing to do', part: { nodes: [] }, duration: undefined },
   ])('counts $name', ({ part, duration }) => {
     expect(previewOf(view(part)).duration).toBe(duration)
+  })
+
+  it('cuts the workers into waves', () => {
+    const { waves } = previewOf(view({ waves: [{ size: 1 }, { size: '50%' }, { size: '100%' }], nodes: workers(8) }))
+    expect(waves.map(({ nodes }) => nodes)).toEqual([1, 3, 4])
+    expect(waves[1]?.first).toEqual(['w2', 'w3', 'w4'])
   })
 
   it('tells what is in the way already', () => {

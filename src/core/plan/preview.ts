@@ -5,9 +5,11 @@ import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import { type Preview, previewLimits } from '../../api/preview.ts'
 import type { Work } from '../../api/work.ts'
-import { formatDuration } from '../duration.ts'
+import { formatDuration, parseDuration } from '../duration.ts'
 import { isReady, roleOf } from '../node/node-facts.ts'
 import { componentsOf } from '../update/drivers-for.ts'
+import { type Turn, turnOrder, weightOf, zoneOf } from '../update/turn-order.ts'
+import { type Wave, waveLimit } from '../update/waves.ts'
 import { type StepTime, stepTimes } from './step-times.ts'
 
 export interface PreviewView {
@@ -15,6 +17,7 @@ export interface PreviewView {
   readonly nodes: readonly Node[]
   readonly states: Iterable<NodeState>
   readonly work: Work
+  readonly waves: readonly Wave[]
   /** Workers at once, by the strategy and by the cluster's budgets. */
   readonly atOnce: number
   readonly paused: boolean
@@ -24,28 +27,37 @@ export interface PreviewView {
 
 /** Until a node is empty; pods say how long they take, and are not asked here. */
 const drainMs = 60_000
-const collator = new Intl.Collator('en', { numeric: true })
 
 export function previewOf(view: PreviewView): Preview {
-  const byRole = (role: 'ControlPlane' | 'Worker') =>
-    view.nodes
-      .filter((node) => roleOf(node) === role)
-      .toSorted((a, b) => collator.compare(a.metadata.name, b.metadata.name))
-  const controlPlane = byRole('ControlPlane')
-  const workers = byRole('Worker')
+  const inTurn = turnOrder(view.nodes.map(turnOf))
+  const controlPlane = inTurn.filter(({ role }) => role === 'ControlPlane')
+  const workers = inTurn.filter(({ role }) => role === 'Worker')
+  const ends = view.waves.map((_, index) => waveLimit(view.waves, index, workers.length))
+  const waves = ends.map((end, index) => workers.slice(ends[index - 1] ?? 0, end))
   const times = stepTimes(view.states)
   const one = (role: 'ControlPlane' | 'Worker') => drainMs + workMs(view.work, role, times)
-  const rounds = Math.ceil(workers.length / Math.max(1, view.atOnce))
-  const ms = controlPlane.length * one('ControlPlane') + rounds * one('Worker')
+  const soakMs = view.waves.reduce((sum, { soak }) => sum + (soak === undefined ? 0 : parseDuration(soak)), 0)
+  const rounds = waves.reduce((sum, { length }) => sum + Math.ceil(length / Math.max(1, view.atOnce)), 0)
+  const workersMs = workers.length === 0 ? 0 : rounds * one('Worker') + soakMs
+  const ms = controlPlane.length * one('ControlPlane') + workersMs
   return {
-    waves: [controlPlane, workers].filter(({ length }) => length > 0).map(waveOf),
+    waves: [controlPlane, ...waves].filter(({ length }) => length > 0).map(waveOf),
     ...(ms > 0 && { duration: formatDuration(ms) }),
-    blockers: [...blockers(view, [...controlPlane, ...workers])].slice(0, previewLimits.blockers),
+    blockers: [...blockers(view, inTurn)].slice(0, previewLimits.blockers),
   }
 }
 
-function waveOf(nodes: readonly Node[]): Preview['waves'][number] {
-  return { nodes: nodes.length, first: nodes.slice(0, previewLimits.names).map(({ metadata }) => metadata.name) }
+interface Turned extends Turn {
+  readonly ready: boolean
+}
+
+function turnOf(node: Node): Turned {
+  const { name } = node.metadata
+  return { name, role: roleOf(node), weight: weightOf(node), zone: zoneOf(node), ready: isReady(node) }
+}
+
+function waveOf(nodes: readonly Turned[]): Preview['waves'][number] {
+  return { nodes: nodes.length, first: nodes.slice(0, previewLimits.names).map(({ name }) => name) }
 }
 
 function workMs(work: Work, role: 'ControlPlane' | 'Worker', times: ReadonlyMap<string, StepTime>): number {
@@ -65,13 +77,12 @@ function workMs(work: Work, role: 'ControlPlane' | 'Worker', times: ReadonlyMap<
   return steps.reduce((sum, step) => sum + (times.get(step)?.medianMs ?? 0), 0)
 }
 
-function* blockers(view: PreviewView, nodes: readonly Node[]): Generator<Preview['blockers'][number]> {
+function* blockers(view: PreviewView, nodes: readonly Turned[]): Generator<Preview['blockers'][number]> {
   if (view.paused) {
     yield { reason: { code: 'PolicyPaused', message: 'MaintenancePolicy/default is paused: nothing new starts' } }
   }
-  for (const node of nodes) {
-    const { name } = node.metadata
-    if (!isReady(node)) {
+  for (const { name, ready } of nodes) {
+    if (!ready) {
       yield {
         node: name,
         reason: { code: 'NodeNotReady', message: `${name} is not Ready; it is worked on when it is back` },

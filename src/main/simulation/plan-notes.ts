@@ -11,6 +11,7 @@ import { roleOf } from '../../core/node/node-facts.ts'
 import { type Blocker, podBlocker } from '../../core/plan/blocker.ts'
 import type { PlanRun, TakenNode } from '../../core/plan/plan-report.ts'
 import { ownerOfOperation } from '../../core/update/operation.ts'
+import { strategyOf, waveLimit } from '../../core/update/waves.ts'
 import { mismatch } from '../../sim/actors/placement.ts'
 import { couldHold } from '../../sim/actors/room.ts'
 import type { CommittedChange } from '../../sim/server/object-store.ts'
@@ -92,10 +93,10 @@ export class PlanNotes {
     }
   }
 
-  found(): Pick<PlanRun, 'taken' | 'blockers' | 'near' | 'unplaced'> {
+  found(update: DirectUpdate | undefined): Pick<PlanRun, 'taken' | 'blockers' | 'near' | 'unplaced'> {
     for (const uid of this.#pending.keys()) this.#judgePending(uid)
     return {
-      taken: [...this.#taken.values()],
+      taken: this.#inWaves(update),
       blockers: [...this.#blockers.values()],
       near: [...this.#near.values()],
       unplaced: new Map([...this.#unplaced].map(([key, { uids, message }]) => [key, { pods: uids.size, message }])),
@@ -108,7 +109,7 @@ export class PlanNotes {
     if (kind !== 'MaintenancePolicy' || !after) return
     for (const { node, holder } of (after as MaintenancePolicy).status?.ledger?.grants ?? []) {
       if (this.#taken.has(node) || ownerOfOperation(holder) !== this.#update) continue
-      this.#taken.set(node, { name: node, wave: this.#waveOf(node), atMs: time, afterMove: this.#moved })
+      this.#taken.set(node, { name: node, wave: 0, atMs: time, afterMove: this.#moved })
     }
   }
 
@@ -153,10 +154,24 @@ export class PlanNotes {
     this.#unplaced.set(key, known)
   }
 
-  /** The control plane goes first, the workers after it. */
-  #waveOf(name: string): number {
-    const node = this.#cluster.server.peek(nodes, { name })
-    return node && roleOf(node) === 'ControlPlane' ? 0 : 1
+  /** The control plane goes first; workers are taken wave by wave, so their number tells the wave. */
+  #inWaves(update: DirectUpdate | undefined): readonly TakenNode[] {
+    const { waves } = strategyOf(update?.spec.strategy)
+    const isWorker = ({ name }: TakenNode) => {
+      const node = this.#cluster.server.peek(nodes, { name })
+      return node !== undefined && roleOf(node) === 'Worker'
+    }
+    const taken = [...this.#taken.values()]
+    const { total = 0, skipped = 0 } = update?.status?.summary ?? {}
+    const workers = total - skipped - taken.filter((node) => !isWorker(node)).length
+    const ends = waves.map((_, index) => waveLimit(waves, index, workers))
+    let before = 0
+    return taken.map((node) => {
+      if (!isWorker(node)) return node
+      const place = before++
+      const index = ends.findIndex((end) => place < end)
+      return { ...node, wave: 1 + (index < 0 ? waves.length - 1 : index) }
+    })
   }
 
   #workloadOf({ metadata }: Pod): string | undefined {

@@ -20,6 +20,8 @@ export interface PlanRunOptions extends Omit<LoadOptions, 'update'> {
 }
 
 const limits = { startMs: 600_000, runMs: 30 * 24 * 3_600_000, stuckMs: 1_800_000, lookMs: 5_000 }
+/** These end by themselves, or by an approval. */
+const passing = new Set(['WaveSoaking', 'ApprovalWanted'])
 const over = new Set(['Succeeded', 'Failed', 'RequiresAttention', 'Cancelled'])
 
 export async function planRun(options: PlanRunOptions, signal: AbortSignal): Promise<PlanRun> {
@@ -45,14 +47,17 @@ export async function carryOut(
   cluster.server.onCommit((change) => relieve(cluster, notes, change))
   await cluster.run({
     limitMs: limits.runMs,
-    until: () => signal.aborted || isOver(look()) || stuck.isStuck(),
+    until: () => {
+      approve(cluster, look())
+      return signal.aborted || isOver(look()) || stuck.isStuck()
+    },
   })
   const end = look()
   notes.noteEnd(end, stuck.isStuck())
   return {
     phase: end?.status?.phase ?? 'Pending',
     durationMs: cluster.clock.monotonicMs() - startedMs,
-    ...notes.found(),
+    ...notes.found(end),
   }
 }
 
@@ -100,6 +105,17 @@ function isOver(update: DirectUpdate | undefined): boolean {
   return update?.status?.conditions?.some(({ type, status }) => type === 'Planned' && status === 'False') ?? false
 }
 
+/** A wave that wants an approval gets it at once: how long a person takes cannot be known. */
+function approve(cluster: SimCluster, update: DirectUpdate | undefined): void {
+  const { wave, operationID } = update?.status ?? {}
+  if (!update || wave?.promotion !== 'Wanted' || operationID === undefined) return
+  const { approvals = [] } = update.spec
+  if (approvals.some((given) => given.operationID === operationID && given.wave === wave.index)) return
+  const approval = { operationID, wave: wave.index, by: 'plan', at: cluster.clock.now().toISOString() }
+  const body = { spec: { approvals: [...approvals, approval] } }
+  cluster.server.patch('person', directUpdates, { name: update.metadata.name }, { type: 'merge', body })
+}
+
 /** Blocked, with nothing that will change it: no instant is named at which it goes on. */
 class StuckWatch {
   readonly #cluster: SimCluster
@@ -117,7 +133,7 @@ class StuckWatch {
     if (nowMs < this.#nextMs) return this.#isOverdue(nowMs)
     this.#nextMs = nowMs + limits.lookMs
     const blocked = this.#look()?.status?.conditions?.find(({ type }) => type === 'Blocked')
-    if (blocked?.status !== 'True') this.#since = undefined
+    if (blocked?.status !== 'True' || passing.has(blocked.reason)) this.#since = undefined
     else if (this.#since?.message !== blocked.message) this.#since = { message: blocked.message, atMs: nowMs }
     return this.#isOverdue(nowMs)
   }

@@ -89,7 +89,8 @@ export class NodeDrain {
   /** One look at all pods. Asks for what may go, and says what is left and when to look again. */
   async step(step: DrainStep, signal: AbortSignal): Promise<StepReport> {
     await this.#lookAtKeepers(signal)
-    this.#claim(step)
+    const views = [...this.#store.values()].map((pod) => this.#viewOf(pod, step))
+    this.#claim(views, step)
     const blocked: DrainReport['blocked'][number][] = []
     const calls: Promise<void>[] = []
     const own: Pod[] = []
@@ -97,8 +98,9 @@ export class NodeDrain {
     const waits: number[] = []
     const held = new Set<PodDisruptionBudget>()
     let left = 0
-    for (const pod of this.#store.values()) {
-      const verdict = judgePod(this.#viewOf(pod, step), step.operation.drain)
+    for (const view of views) {
+      const { pod } = view
+      const verdict = judgePod(view, step.operation.drain)
       if (verdict.action === 'skip') {
         staying.push(pod)
         continue
@@ -109,7 +111,10 @@ export class NodeDrain {
       const askedMs = this.#requests.restMs(pod)
       if (askedMs !== undefined) waits.push(askedMs)
       if (verdict.action === 'wait' || verdict.action === 'force') {
-        if (verdict.action === 'wait') for (const budget of this.#wait(pod)) held.add(budget)
+        for (const budget of view.budgets) {
+          this.#tools.budgets.waitFor(budget, this.#node)
+          if (verdict.reason.code === 'PodDisruptionBudget') held.add(budget)
+        }
         blocked.push(entryOf(pod, verdict, step.now))
       }
       if (this.#requests.isUnderWay(pod) || verdict.action === 'wait' || verdict.action === 'leave') continue
@@ -154,24 +159,18 @@ export class NodeDrain {
   }
 
   /** Says what this node would ask of each budget if it were let. */
-  #claim(step: DrainStep): void {
+  #claim(views: readonly PodView[], { operation, takenAt }: DrainStep): void {
     const needs = new Map<string, number>()
-    for (const pod of this.#store.values()) {
-      if (this.#requests.isUnderWay(pod)) continue
-      const view = this.#viewOf(pod, step)
-      if (view.budgets.length === 0) continue
-      const verdict = judgePod({ ...view, allowance: () => ({ left: 1 }) }, step.operation.drain)
+    for (const view of views) {
+      if (view.budgets.length === 0 || this.#requests.isUnderWay(view.pod)) continue
+      const { refusal } = view
+      // Refused for its budget's sake it still waits for just that.
+      const other = refusal?.code === 'PodDisruptionBudget' ? undefined : refusal
+      const verdict = judgePod({ ...view, refusal: other, allowance: () => ({ left: 1 }) }, operation.drain)
       if (verdict.action !== 'evict' || verdict.budgetUID === undefined) continue
       needs.set(verdict.budgetUID, (needs.get(verdict.budgetUID) ?? 0) + 1)
     }
-    this.#tools.budgets.claim(this.#node, step.takenAt, needs)
-  }
-
-  #wait(pod: Pod): readonly PodDisruptionBudget[] {
-    if (pod.metadata.deletionTimestamp !== undefined) return []
-    const found = this.#tools.budgets.budgetsOf(pod)
-    for (const budget of found) this.#tools.budgets.waitFor(budget, this.#node)
-    return found
+    this.#tools.budgets.claim(this.#node, takenAt, needs)
   }
 
   #remember(held: ReadonlySet<PodDisruptionBudget>): void {

@@ -4,6 +4,7 @@
 import { type Pod, pods } from '../../api/kube.ts'
 import { isKubeError, type KubeError } from '../../api/kube-error.ts'
 import type { Reason } from '../../api/reason.ts'
+import { judgeRefusal } from '../../core/drain/judge-refusal.ts'
 import { podName } from '../../core/drain/workload-of.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { BudgetWatch } from './budget-watch.ts'
@@ -22,8 +23,8 @@ interface Wanted {
   readonly graceSeconds?: number
 }
 
-const retryMs = { accepted: 30_000, refused: 5_000, overBudget: 1_000 }
-const longestRetryMs = 10_000
+/** After this the watch should have shown it. */
+const acceptedMs = 30_000
 
 export class Requests {
   readonly #ports: OperatorPorts
@@ -62,7 +63,7 @@ export class Requests {
     try {
       if (action === 'evict') await this.#ports.api.evict({ name, namespace }, { uid, ...grace }, signal)
       else await this.#ports.api.delete(pods, { name, namespace }, { uid, ...grace }, signal)
-      this.#remember(pod, retryMs.accepted)
+      this.#remember(pod, acceptedMs)
     } catch (error) {
       if (charged) this.#budgets.unreserve(charged)
       if (isKubeError(error, 'NotFound', 'Conflict')) return
@@ -72,10 +73,10 @@ export class Requests {
   }
 
   #refused(pod: Pod, error: KubeError): void {
-    const { code, message, delayMs } = judgeRefusal(error)
-    this.#remember(pod, delayMs, { code, message: `${podName(pod)}: ${message}` })
+    const { reason, afterMs } = judgeRefusal(podName(pod), error)
+    this.#remember(pod, afterMs, reason)
     const [budget] = this.#budgets.budgetsOf(pod)
-    if (budget && code === 'PodDisruptionBudget') this.#budgets.waitFor(budget, this.#node)
+    if (budget && reason.code === 'PodDisruptionBudget') this.#budgets.waitFor(budget, this.#node)
   }
 
   #remember({ metadata }: Pod, afterMs: number, refusal?: Reason): void {
@@ -90,17 +91,4 @@ export class Requests {
     if (answer?.wasGoing !== (metadata.deletionTimestamp !== undefined)) return undefined
     return this.#ports.clock.monotonicMs() < answer.againAtMs ? answer : undefined
   }
-}
-
-/** The server's 429 speaks of a budget only if it says so: a webhook, or an overloaded server, may answer the same. */
-function judgeRefusal(error: KubeError): { readonly delayMs: number } & Pick<Reason, 'code' | 'message'> {
-  const budget = error.causes.find(({ reason }) => reason === 'DisruptionBudget')
-  if (error.code === 'TooManyRequests' && budget) {
-    const delayMs = Math.max(retryMs.overBudget, Math.min(error.retryAfterMs ?? 0, longestRetryMs))
-    const detail = budget.message ? ` ${budget.message}` : ''
-    return { code: 'PodDisruptionBudget', message: `${error.message}${detail}`, delayMs }
-  }
-  const twoBudgets = error.code === 'ServerError' && /more than one PodDisruptionBudget/.test(error.message)
-  const code = twoBudgets ? 'PodUnderTwoBudgets' : 'PodEvictionRefused'
-  return { code, message: error.message, delayMs: retryMs.refused }
 }

@@ -6,7 +6,7 @@ import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
-import { finalizer, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
+import { finalizer, isEndedPhase, isRetryOpen, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import { phaseOf } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
@@ -14,10 +14,22 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { Operations } from './operations.ts'
-import { RunningOperation, type Terms } from './running-operation.ts'
+import { RunningOperation } from './running-operation.ts'
 import { readScript, type ScriptShelf } from './script-content.ts'
+import type { Terms } from './terms.ts'
+import { eventsOf } from './update-events.ts'
 import { previewFor } from './update-preview.ts'
-import { dryStatus, plannedStatus, refusedStatus, runningStatus } from './update-status.ts'
+import {
+  cancelledStatus,
+  dryStatus,
+  expiryOf,
+  observed,
+  plannedStatus,
+  refusedStatus,
+  runningStatus,
+  startOf,
+} from './update-status.ts'
+import { updateTerms } from './update-terms.ts'
 
 export interface UpdateControllerOptions {
   readonly ports: OperatorPorts
@@ -57,11 +69,21 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const running = operations.get(name)
     if (running?.id === id && isPlanned(update)) {
-      if (running.adopt(termsOf(update, operation), operation)) options.wakeGrants()
+      const change = running.adopt(termsOf(update, operation), operation)
+      if (change !== 'same') options.wakeGrants()
+      if (change === 'edited') wakeAll(name)
       return report(running, signal)
     }
     if (isOver(update, id)) {
       operations.remove(name, false)
+      if (update.status?.observedGeneration !== update.metadata.generation) {
+        await writeStatus(name, (_now, latest) => ({ ...latest.status, ...observed(latest) }), signal)
+      }
+      return undefined
+    }
+    if (operation.cancel !== undefined && !(update.status?.operationID === id && isPlanned(update))) {
+      operations.remove(name, false)
+      await writeStatus(name, (now, latest) => cancelledStatus(latest, id, now), signal)
       return undefined
     }
     return start(update, operation, signal)
@@ -106,39 +128,27 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       ownNode: options.ownNode,
     })
     const { name } = update.metadata
+    const preview = resumed ? undefined : previewFor(cluster, book, update, running)
+    const tell = (status: typeof plannedStatus) =>
+      writeStatus(name, (now, latest) => status(latest, running, plan.path, preview, now), signal)
     if (update.spec.dryRun) {
-      await writeStatus(
-        name,
-        (now, latest) => dryStatus(latest, running, plan.path, previewFor(cluster, book, update, running), now),
-        signal,
-      )
+      await tell(dryStatus)
       return undefined
     }
     operations.add(running)
-    wakeHeld(name)
+    wakeAll(name)
     options.wakeGrants()
     if (!resumed) {
       // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
       await options.scripts.ensure(update, content, signal)
-      const preview = previewFor(cluster, book, update, running)
-      await writeStatus(name, (now, latest) => plannedStatus(latest, running, plan.path, preview, now), signal)
+      await tell(plannedStatus)
       say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
     }
     return report(running, signal)
   }
 
-  function termsOf({ metadata, spec }: DirectUpdate, { work }: Operation): Terms {
-    const terms = { nodeSelector: spec.nodeSelector, strategy: spec.strategy, generation: metadata.generation }
-    const { profile } = spec
-    if (profile === undefined) return terms
-    return {
-      ...terms,
-      isDone: () => false,
-      workFor: (node) => {
-        const { reboot, ...rest } = options.profileWork(node, profile) ?? {}
-        return { ...work, ...rest, ...(reboot !== undefined && work.reboot === undefined && { reboot }) }
-      },
-    }
+  function termsOf(update: DirectUpdate, operation: Operation): Terms {
+    return updateTerms(update, operation, options.profileWork, ports.clock.now())
   }
 
   async function refuse(name: string, id: string, reason: Reason, lasting: boolean, signal: AbortSignal) {
@@ -156,32 +166,37 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const name = running.owner
     const update = cluster.updates.get(name)
     if (!update) return undefined
-    const changedPhase = phaseOf(running.progress()) !== update.status?.phase
+    const now = ports.clock.now()
+    const changedPhase = phaseOf(running.progress(now)) !== update.status?.phase
     const dueMs = (writtenAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + statusEveryMs - ports.clock.monotonicMs()
     if (!changedPhase && dueMs > 0) return { afterMs: dueMs }
-    const now = ports.clock.now()
-    const next = runningStatus(update, running, (node) => cluster.states.get(node), now)
-    if (!changedPhase && equalJson(next, update.status)) return undefined
-    writtenAtMs.set(name, ports.clock.monotonicMs())
-    await writeStatus(
-      name,
-      (at, latest) => runningStatus(latest, running, (node) => cluster.states.get(node), at),
-      signal,
-    )
-    if (changedPhase) noteEnd(update, next)
-    if (next.phase === 'Succeeded' || next.phase === 'Failed') {
+    const compute = (latest: DirectUpdate, at: Date) =>
+      runningStatus(latest, running, (node) => cluster.states.get(node), cluster.policy?.spec.paused === true, at)
+    const next = compute(update, now)
+    if (changedPhase || !equalJson(next, update.status)) {
+      writtenAtMs.set(name, ports.clock.monotonicMs())
+      await writeStatus(name, (at, latest) => compute(latest, at), signal)
+      noteNews(update, next)
+    }
+    if (isEndedPhase(next.phase)) {
       operations.remove(name, false)
       wakeStaging(name)
+      return undefined
     }
-    return undefined
+    return whenAgain(running.wave(now)?.untilMs, expiryOf({ ...update, status: next }), now)
   }
 
-  function noteEnd(update: DirectUpdate, { phase, progress }: DirectUpdateStatus): void {
-    ports.log.info('update phase changed', { update: update.metadata.name, phase, progress })
-    if (phase === 'Succeeded') say(update, 'Normal', 'Succeeded', 'Finish', `all ${progress} nodes are done`)
-    if (phase === 'Failed') say(update, 'Warning', 'NodesFailed', 'Finish', `nodes failed; ${progress} done`)
-    if (phase === 'RequiresAttention')
-      say(update, 'Warning', 'RequiresAttention', 'Work', `a node needs a person; ${progress} done`)
+  function noteNews(update: DirectUpdate, next: DirectUpdateStatus): void {
+    const { phase, progress } = next
+    if (phase !== update.status?.phase)
+      ports.log.info('update phase changed', { update: update.metadata.name, phase, progress })
+    for (const { type, reason, action, note } of eventsOf(update.status, next)) say(update, type, reason, action, note)
+  }
+
+  /** What a person said concerns every node of it: under work, staging or failed. */
+  function wakeAll(name: string): void {
+    wakeHeld(name)
+    wakeStaging(name)
   }
 
   /** The finalizer: every node this update holds is put back before it goes. */
@@ -264,21 +279,18 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
   }
 }
 
-/**
- * Nodes that join after this are not part of the operation. The first one starts with the update's creation, an instant of
- * the API server's clock as the nodes' own are: ours may be off. A later one starts when its edit is seen.
- */
-function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
-  const created = new Date(metadata.creationTimestamp)
-  return status?.operationID === undefined || now < created ? created : now
-}
-
 function isPlanned({ status }: DirectUpdate): boolean {
   return status?.conditions?.some(({ type, status: holds }) => type === 'Planned' && holds === 'True') ?? false
 }
 
-const over = new Set(['Planned', 'Succeeded', 'Failed'])
+/** A failed one goes on when a person asks for that. */
+function isOver({ spec, status }: DirectUpdate, id: string): boolean {
+  if (status?.operationID !== id || !isEndedPhase(status.phase)) return false
+  return !(status.phase === 'Failed' && isRetryOpen({ spec, status }))
+}
 
-function isOver({ status }: DirectUpdate, id: string): boolean {
-  return status?.operationID === id && over.has(status.phase ?? '')
+/** The first of two instants, where there is one. */
+function whenAgain(a: number | undefined, b: number | undefined, now: Date): { readonly afterMs: number } | undefined {
+  const first = Math.min(a ?? Number.POSITIVE_INFINITY, b ?? Number.POSITIVE_INFINITY)
+  return Number.isFinite(first) ? { afterMs: Math.max(1, first - now.getTime()) } : undefined
 }

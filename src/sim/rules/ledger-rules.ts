@@ -53,7 +53,8 @@ function judgeBudgets(
   }
   const update = updateOf(grant, truth)
   if (!update || now - (truth.specSince.get(update.metadata.name) ?? 0) < staleMs) return
-  const limit = Math.max(1, count(update.spec.strategy?.maxUnavailable ?? 1, truth.workers))
+  const { maxUnavailable = update.spec.strategy?.type === 'Parallel' ? '100%' : 1 } = update.spec.strategy ?? {}
+  const limit = Math.max(1, count(maxUnavailable, truth.workers))
   const mine = grants.filter(
     ({ holder, node }) =>
       holder === grant.holder &&
@@ -95,11 +96,20 @@ function judgeControlPlane(
   }
 }
 
+/** A person has asked for another attempt since it failed: it counts again when that one fails. */
+function isTriedAgain({ spec }: DirectUpdate, node: string, truth: Truth): boolean {
+  const { retry } = spec
+  if (!retry || (retry.nodes && !retry.nodes.includes(node))) return false
+  return truth.states.get(node)?.status?.rollout?.retried !== retry.token
+}
+
 function judgeFailures(grant: Grant, truth: Truth, { requestMs }: Slack, now: number, report: Report): void {
   const update = updateOf(grant, truth)
   if (!update) return
   const failed = [...truth.failed].filter(
     (name) =>
+      !update.spec.skip?.includes(name) &&
+      !isTriedAgain(update, name, truth) &&
       truth.states.get(name)?.status?.rollout?.operationID === grant.holder &&
       now - (truth.phaseSince.get(name) ?? now) > requestMs,
   )

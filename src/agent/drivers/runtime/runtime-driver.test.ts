@@ -85,6 +85,21 @@ describe('what is restarted', () => {
   })
 })
 
+describe('docker’s live-restore is looked at before the node is drained', () => {
+  it.each([
+    ['true\n', []],
+    ['false\n', [expect.stringContaining('live-restore is off')]],
+  ])('it says %j', async (said, warnings) => {
+    const dpkg = 'docker.io\t20.10.24+dfsg1-1+deb12u1\tamd64\tinstall\tok\tinstalled\n'
+    const answers = { 'docker info': said, 'dpkg-query': dpkg, 'print-architecture': 'amd64\n' }
+    const made = await bench(answers, 'unix:///run/cri-dockerd.sock')
+    for (const path of ['/usr/bin/apt-get', '/var/lib/dpkg/status']) await made.put(path, '')
+    // Without an index nothing can be staged; that is not what this is about.
+    await expect(runtimeDriver.stage?.(made.context, made.signal)).rejects.toThrow()
+    expect(made.warnings).toEqual(warnings)
+  })
+})
+
 it('an unknown runtime is a reason before anything is touched', async () => {
   const made = await bench({}, 'unix:///run/k3s/containerd/containerd.sock')
   expect((await runtimeDriver.stage?.(made.context, made.signal))?.code).toBe('RuntimeUnknown')
