@@ -222,6 +222,7 @@ export function cliFixture(api: FakeKubeApi, changes: Partial<CliDependencies> =
     signal: controller.signal,
     connect: async () => api,
     readFile: async (path) => Promise.reject(new Error(`ENOENT: no such file, open '${path}'`)),
+    writeFile: async () => Promise.reject(new Error('EROFS: read-only file system')),
     local: notAsked,
     compression: async () => gzipCompression,
     bundles: async () => new FileBundles(),
