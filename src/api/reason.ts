@@ -102,6 +102,9 @@ const outcome = {
   StepTimedOut: 'a step on the host took longer than it may; it was ended',
   OrderTimedOut: 'the agent has not finished within nodeTimeout; nothing is assumed, the node stays cordoned',
   OrderRefused: 'the agent refused the order; its reason is quoted',
+  LeftBehind: 'something of ours is on a node where nothing of ours works; the message says what it waits for',
+  CordonMarkLost:
+    'our mark on a cordon was taken off, so it counts as a person’s and stays; uncordon the node yourself',
   OrderWithdrawn: 'the order was withdrawn before it ended',
   JournalCorrupt: 'the journal on the host is damaged; nothing is guessed: look at the file named',
   JournalUnwritable: 'the journal on the host cannot be written, so nothing is started; free the disk or repair it',

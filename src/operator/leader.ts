@@ -11,6 +11,8 @@ import { BudgetKeepers } from './drain/budget-keepers.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
 import { VolumeWatch } from './drain/volume-watch.ts'
+import { runJanitor } from './janitor/janitor.ts'
+import { ForeignLocks } from './ledger/foreign-locks.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
 import { makeMaintenanceReconcile } from './maintenance/maintenance-controller.ts'
@@ -65,7 +67,10 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     book,
     operations,
     wakeUps,
-    grants: new GrantPass(ports, cluster, book, eyes),
+    grants: new GrantPass(ports, cluster, book, {
+      eyes,
+      locks: new ForeignLocks(ports, () => wakeUps.grants(), signal),
+    }),
     eyes,
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
@@ -99,6 +104,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
       run('profiles'),
       run('grants'),
       runController(maintenance, signal),
+      runJanitor({ ports, cluster, book, operations, wakeUps, events: options.events }, signal),
     ])
   } finally {
     metrics?.leading(false)
@@ -138,6 +144,7 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     events,
     operation: (id) => operations.operation(id),
     staging: (name, state) => operations.stagingOn(name, state),
+    hasSuccessor: (name, holder) => operations.hasSuccessor(name, holder),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
       const update = cluster.updates.get(order.update)
@@ -198,10 +205,12 @@ async function reconcileGrants(
   { options, book, grants, eyes, operations, wakeUps }: Term,
   signal: AbortSignal,
 ): ReturnType<Reconcile> {
-  const { nodes, owners, isAsking } = await grants.run(operations.running(), signal).catch((error: unknown) => {
-    if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
-    throw error
-  })
+  const { nodes, owners, againMs, isAsking } = await grants
+    .run(operations.running(), signal)
+    .catch((error: unknown) => {
+      if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
+      throw error
+    })
   options.metrics?.granted(book.grants.length)
   for (const name of nodes) {
     wakeUps.nodeChanged(name)
@@ -209,10 +218,10 @@ async function reconcileGrants(
   }
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
-  if (!isAsking) return undefined
-  await eyes.ask(signal)
-  const earlyMs = eyes.earlyMs()
-  return earlyMs > 0 ? { afterMs: earlyMs } : undefined
+  if (isAsking) await eyes.ask(signal)
+  const early = isAsking ? eyes.earlyMs() : 0
+  const waitsMs = [againMs, early > 0 ? early : undefined].flatMap((ms) => ms ?? [])
+  return waitsMs.length > 0 ? { afterMs: Math.min(...waitsMs) } : undefined
 }
 
 function highestEpoch(states: Iterable<NodeState>): number {

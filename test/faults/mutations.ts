@@ -103,9 +103,9 @@ export const mutations: readonly Mutation[] = [
     rule: '6',
     edits: [
       {
-        file: 'src/core/node/decide-node.ts',
-        find: 'return cordonOwner(node) !== undefined',
-        replace: 'return isCordoned(node)',
+        file: 'src/core/node/node-marks.ts',
+        find: 'const isOurs = cordonOwner(node) !== undefined',
+        replace: 'const isOurs = isCordoned(node)',
       },
     ],
   },

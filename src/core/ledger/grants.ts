@@ -203,12 +203,16 @@ class Pass {
   }
 
   obstacle({ node, role }: Request, { holder, budgets = [] }: Claim): Obstacle | undefined {
-    const { paused, locked, held, onHold, budgetsOf } = this.#view
+    const { paused, locked, held, foreign, onHold, budgetsOf } = this.#view
     if (paused) return { code: 'PolicyPaused', message: 'MaintenancePolicy/default is paused: nothing new starts' }
     if (locked) return locked
     const other = this.#taken.get(node) ?? held.get(node)
     if (other !== undefined && other !== holder) {
       return { code: 'NodeHeldElsewhere', message: `${node} is held by ${other}`, passedOver: true }
+    }
+    const stranger = foreign?.get(node)
+    if (stranger !== undefined) {
+      return { code: 'ForeignLockHeld', message: `${node} is ${stranger}`, passedOver: true }
     }
     const hold = onHold?.(node)
     if (hold !== undefined) {

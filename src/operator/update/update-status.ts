@@ -113,7 +113,7 @@ export function runningStatus(
     startedAt: before.startedAt ?? operation.startedAt.toISOString(),
     finishedAt: over ? (before.finishedAt ?? at) : undefined,
     ...summaryOf(view.counts),
-    nodes: listedNodes(operation, stateOf),
+    nodes: listedNodes(operation, stateOf, view.waitingFor),
     conditions: mergeConditions(before.conditions ?? [], conditionsOf(phase, view), at, update.metadata.generation),
   }
 }
@@ -200,6 +200,7 @@ function freshStatus(update: DirectUpdate, operationID: string, startedAt: Date)
 function listedNodes(
   operation: RunningOperation,
   stateOf: (node: string) => NodeState | undefined,
+  waitingFor: Reason | undefined,
 ): DirectUpdateStatus['nodes'] {
   const { table } = operation
   const names = (['failed', 'attention', 'working'] as const).flatMap((standing) => table.some(standing, namesAtMost))
@@ -216,7 +217,7 @@ function listedNodes(
     ...waiting.map((name) => ({
       name,
       phase: 'Pending' as const,
-      ...(operation.waitingFor && { reason: operation.waitingFor }),
+      ...(waitingFor && { reason: waitingFor }),
     })),
   ]
 }

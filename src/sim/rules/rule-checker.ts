@@ -8,7 +8,7 @@ import { judgeLedger } from './ledger-rules.ts'
 import { judgeNode, judgeOwnership, judgePods } from './node-rules.ts'
 import { judgeLeaving, judgeStopping } from './quorum-rules.ts'
 import type { Report, RuleNumber, Slack, Violation, WriteRule } from './rule.ts'
-import { cordonMark, Truth } from './truth.ts'
+import { cordonMark, otherMarks, Truth } from './truth.ts'
 
 /** What the machines themselves say: not what anybody reported of them. */
 export interface Machines {
@@ -74,16 +74,14 @@ export class RuleChecker {
   /** At the end of a run in which every update came to a good end: nothing of ours is left. */
   atRest(time: number): void {
     const report = this.#reporter(time)
-    for (const name of this.#marked()) report(6, `${name} still carries our cordon at the end`)
+    for (const name of this.#marked()) report(6, `${name} still carries our cordon or marks at the end`)
     if (this.truth.grants.length > 0) {
       report(1, `slots were never returned: ${this.truth.grants.map(({ node }) => node).join(', ')}`)
     }
   }
 
   #marked(): readonly string[] {
-    return [...this.truth.nodes].flatMap(([name, { node }]) =>
-      node.metadata.annotations?.[cordonMark] === undefined ? [] : [name],
-    )
+    return [...this.truth.nodes].flatMap(([name, { node }]) => (isLeft(node.metadata.annotations) ? [name] : []))
   }
 
   #judgeKubelet({ before, after }: CommittedChange, report: Report): void {
@@ -98,4 +96,10 @@ export class RuleChecker {
       if (this.#violations.length < mostViolations) this.#violations.push({ rule, message, atMs })
     }
   }
+}
+
+/** A cordon that a person asked to be left is theirs. */
+function isLeft(annotations: Node['metadata']['annotations'] = {}): boolean {
+  const cordon = annotations[cordonMark]
+  return (cordon !== undefined && cordon !== 'hold') || annotations[otherMarks] !== undefined
 }
