@@ -15,6 +15,7 @@ import { addRelease } from './commands/release.ts'
 import { addSim } from './commands/sim-agents.ts'
 import { addSimulate } from './commands/simulate.ts'
 import { addStatus } from './commands/status.ts'
+import { addSteering } from './commands/steer.ts'
 import { addStart, addStop } from './commands/stop.ts'
 import { addUpdate } from './commands/update.ts'
 import { addWhy } from './commands/why.ts'
@@ -79,6 +80,7 @@ const commands = [
   addDemo,
   addUpdate,
   addStatus,
+  addSteering,
   addNodes,
   addWhy,
   addLogs,

@@ -150,6 +150,7 @@ export class RunningOperation {
       holder: this.id,
       requests: this.#stages ? this.table.staged() : this.table.candidates(),
       held: this.#held(),
+      apiAway: this.#terms.apiAway ?? 'Stated',
       budgets: this.#terms.budgets,
       limit: { maxUnavailable, ...this.#counted() },
     }

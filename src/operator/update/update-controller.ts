@@ -4,6 +4,7 @@ import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../..
 import { isKubeError } from '../../api/kube-error.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
+import { saysApiAway } from '../../core/control-plane/api-away.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
 import { finalizer, isEndedPhase, isRetryOpen, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
@@ -59,7 +60,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const running = operations.get(name)
     if (running?.id === id && isPlanned(update)) {
-      const change = running.adopt(termsOf(update, operation), operation)
+      const change = running.adopt(termsOf(update, operation, update.status?.warnings ?? []), operation)
       if (change !== 'same') options.wakeGrants()
       if (change === 'edited') wakeAll(name)
       return report(running, signal)
@@ -93,7 +94,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so.
     if (!cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer)) return undefined
     const plan: Plan = resumed
-      ? { verdict: 'planned', total: 0 }
+      ? { verdict: 'planned', total: 0, ...(update.status?.warnings && { warnings: update.status.warnings }) }
       : planUpdate({
           spec: update.spec,
           nodes: [...cluster.nodes.values()],
@@ -111,7 +112,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       cluster,
       slots: book,
       serverVersion: options.serverVersion,
-      terms: termsOf(update, operation),
+      terms: termsOf(update, operation, plan.warnings ?? []),
       operation,
       startedAt,
       ownNode: options.ownNode,
@@ -122,14 +123,15 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (!resumed) {
       // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
       await options.scripts.ensure(update, content, signal)
-      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan.path, now), signal)
+      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan, now), signal)
       say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
     }
     return report(running, signal)
   }
 
-  function termsOf(update: DirectUpdate, operation: Operation): Terms {
-    return updateTerms(update, operation, options.profileWork, ports.clock.now())
+  function termsOf(update: DirectUpdate, operation: Operation, warnings: readonly Reason[]): Terms {
+    const terms = updateTerms(update, operation, options.profileWork, ports.clock.now())
+    return { ...terms, apiAway: saysApiAway(warnings) ? 'Stated' : 'Unstated' }
   }
 
   async function refuse(name: string, id: string, reason: Reason, lasting: boolean, signal: AbortSignal) {
