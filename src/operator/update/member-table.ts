@@ -257,7 +257,7 @@ export class MemberTable {
   }
 
   #sort(): void {
-    this.#order.sort(this.#members.values())
+    this.#order.sort(this.#members)
   }
 }
 

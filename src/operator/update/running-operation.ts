@@ -237,8 +237,10 @@ export class RunningOperation {
     const { maxFailures } = this.#strategy
     const names = () => this.#broken(3).join(', ')
     if (failed + attention - this.#brokenAndSkipped() > maxFailures || this.table.controlPlaneBroken) {
-      const message = `nothing more starts: ${names()} failed; look at it, then slipway retry ${this.#operation.update}`
-      return { code: 'FailuresReached', message }
+      const { kind, update } = this.#operation
+      const next =
+        kind === undefined ? `look at it, then slipway retry ${update}` : 'look at it, then correct the profile'
+      return { code: 'FailuresReached', message: `nothing more starts: ${names()} failed; ${next}` }
     }
     if (failed > 0 && isLost(this.table.wave)) {
       return { code: 'FailuresReached', message: `nothing more starts: no node of this wave came through (${names()})` }
