@@ -9,6 +9,7 @@ import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import { drawFaultPlan, type FaultKind } from '../../sim/fault-plan.ts'
 import { type FaultHit, FaultInjector } from '../../sim/faults.ts'
+import { createKured, kuredPlace } from '../../sim/kured.ts'
 import { SeededRandom } from '../../sim/seeded-random.ts'
 import { silentLog } from '../../sim/silent-log.ts'
 import type { SimCluster } from '../../sim/sim-cluster.ts'
@@ -102,13 +103,15 @@ class Run {
 
   async bringUp(): Promise<void> {
     const { cluster } = this.#simulated
-    const { budget, perZone, cordoned, operators } = this.#scenario
+    const { budget, perZone, kured, cordoned, operators } = this.#scenario
     cluster.start()
     const budgets = [
       ...(budget === undefined ? [] : [{ maxUnavailable: budget }]),
       ...(perZone === undefined ? [] : [{ per: 'topology.kubernetes.io/zone', maxUnavailable: perZone }]),
     ]
-    if (budgets.length > 0) await this.#createPolicy({ budgets })
+    if (kured) await createKured(this.#person, this.#signal)
+    const locks = kured ? [{ type: 'Kured', daemonSet: kuredPlace }] : []
+    if (budgets.length + locks.length > 0) await this.#createPolicy({ budgets, locks })
     await createOperatorPods(this.#person, operators, this.#signal)
     await ensureNamespace(this.#person, 'shop', this.#signal)
     await createWorkload(this.#person, { namespace: 'shop', name: 'web', replicas: 8, maxUnavailable: 2 }, this.#signal)
