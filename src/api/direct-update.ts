@@ -5,6 +5,7 @@ import { type CelRule, celRules } from './cel-rule.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { drainSettingsSchema } from './maintenance-policy.ts'
 import { nodePhases } from './node-state.ts'
+import { checkReportsSchema, preflightSchema } from './preflight.ts'
 import { reasonSchema } from './reason.ts'
 import { countOrPercent, durationText, instantText, labelSelector, objectName, sha256Text } from './scalars.ts'
 import {
@@ -68,6 +69,7 @@ export const directUpdateSpecSchema = z
     nodeSelector: labelSelector.optional(),
     strategy: strategySchema.optional(),
     drain: drainSettingsSchema.optional(),
+    preflight: preflightSchema.optional(),
     nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
   })
   .refine((spec) => workFields.some((field) => spec[field] !== undefined), nothingToDo)
@@ -102,6 +104,7 @@ export const directUpdateStatusSchema = z.strictObject({
   finishedAt: instantText.optional(),
   progress: z.string().max(32).optional().describe('for the eye: 4/12'),
   path: z.strictObject({ current: z.string().max(64), target: z.string().max(64) }).optional(),
+  preflight: checkReportsSchema.optional(),
   summary: z
     .strictObject({
       total: z.int(),

@@ -1,5 +1,7 @@
 // What the command line needs from the outside. Main hands it in, so that every command runs in a test without a process.
 
+import type { DirectUpdateSpec } from '../api/direct-update.ts'
+import type { Sights } from '../core/preflight/sights.ts'
 import type { Bundles } from '../ports/bundles.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Compression } from '../ports/compression.ts'
@@ -107,6 +109,16 @@ export interface CliDependencies {
   /** Aborted by SIGINT or SIGTERM. */
   readonly signal: AbortSignal
   connect(connection: Connection): Promise<KubeApi>
+  /** A look at what the preflight checks need, with the rights of whoever asks. */
+  observe(
+    api: KubeApi,
+    question: {
+      readonly spec: DirectUpdateSpec
+      readonly serverVersion: string
+      readonly concerns: (node: string) => boolean
+    },
+    signal: AbortSignal,
+  ): Promise<Sights>
   readFile(path: string): Promise<string>
   /** The agent on this machine. */
   local(): Promise<LocalClient>

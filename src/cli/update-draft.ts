@@ -1,6 +1,7 @@
 // From options or a file to the DirectUpdate that is meant; everything wrong with it is said before anything is sent.
 
 import { type DirectUpdateSpec, directUpdateSpecSchema, directUpdates } from '../api/direct-update.ts'
+import type { CheckName } from '../api/preflight.ts'
 import { objectName } from '../api/scalars.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import type { CliDependencies } from './dependencies.ts'
@@ -22,6 +23,7 @@ export interface DraftOptions {
   readonly maxUnavailable?: number | string
   readonly maxFailures?: number
   readonly nodeTimeout?: string
+  readonly skipCheck?: readonly CheckName[]
 }
 
 export interface Draft {
@@ -54,7 +56,7 @@ function specOf(
   given: DirectUpdateSpec | undefined,
 ): DirectUpdateSpec {
   const { kubernetes, osImage, osPackages, profile, reboot, rollback, selector, nodeTimeout } = options
-  const { maxUnavailable, maxFailures } = options
+  const { maxUnavailable, maxFailures, skipCheck } = options
   const strategy = {
     ...given?.strategy,
     ...(maxUnavailable !== undefined && { maxUnavailable }),
@@ -72,6 +74,7 @@ function specOf(
     ...(selector !== undefined && { nodeSelector: copied(parseSelector(selector)) }),
     ...(Object.keys(strategy).length > 0 && { strategy }),
     ...(nodeTimeout !== undefined && { nodeTimeout }),
+    ...(skipCheck && { preflight: { skip: [...skipCheck] } }),
   }
 }
 

@@ -212,7 +212,7 @@ export class FakeKubeApi implements KubeApi {
   }
 
   async serverVersion(): Promise<string> {
-    return 'v0.0.0-fake'
+    return 'v1.35.4'
   }
 
   async readLines(path: string, onLine: (line: string) => void, signal: AbortSignal): Promise<void> {

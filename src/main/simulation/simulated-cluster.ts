@@ -49,6 +49,7 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
             random,
             log,
             namespace: operatorNamespace,
+            version,
             leaseName: 'slipway-operator',
             identity: `${pod.metadata.name}_${random.uuid()}`,
             podName: pod.metadata.name,

@@ -2,10 +2,8 @@
 
 import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
 import { isKubeError } from '../../api/kube-error.ts'
-import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
-import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
 import { finalizer, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import { phaseOf } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
@@ -13,10 +11,11 @@ import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
+import type { Planner } from '../preflight/planner.ts'
 import type { Operations } from './operations.ts'
 import { RunningOperation, type Terms } from './running-operation.ts'
 import { readScript, type ScriptShelf } from './script-content.ts'
-import { plannedStatus, refusedStatus, runningStatus } from './update-status.ts'
+import { plannedStatus, type Refusal, refusedStatus, runningStatus } from './update-status.ts'
 
 export interface UpdateControllerOptions {
   readonly ports: OperatorPorts
@@ -24,6 +23,7 @@ export interface UpdateControllerOptions {
   readonly book: LedgerBook
   readonly operations: Operations
   readonly scripts: ScriptShelf
+  readonly planner: Planner
   readonly events: EventRecorder
   readonly namespace: string
   readonly serverVersion: string
@@ -48,6 +48,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (!update) {
       operations.remove(name, false)
       writtenAtMs.delete(name)
+      options.planner.forget(name)
       wakeHeld(name)
       return undefined
     }
@@ -77,21 +78,16 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       read(script?.validate?.configMap),
       ensureFinalizer(update, signal),
     ])
-    // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so.
-    if (!cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer)) return undefined
-    const plan: Plan = resumed
-      ? { verdict: 'planned', total: 0 }
-      : planUpdate({
-          spec: update.spec,
-          nodes: [...cluster.nodes.values()],
-          stateOf: (node) => cluster.states.get(node),
-          serverVersion: options.serverVersion,
-          scriptSha256: content?.sha256,
-          validation: { sha256: validation?.sha256 },
-          name: update.metadata.name,
-          profiles: [...cluster.profiles.values()],
-        })
-    if (plan.verdict === 'refused') return refuse(update.metadata.name, id, plan.reason, plan.lasting, signal)
+    const contents = { scriptSha256: content?.sha256, validation: { sha256: validation?.sha256 } }
+    const plan = resumed
+      ? ({ verdict: 'planned', total: 0, preflight: [] } as const)
+      : await options.planner.plan(update, contents, signal)
+    // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so; nor
+    // for one that was edited while it was planned.
+    const latest = cluster.updates.get(update.metadata.name)?.metadata
+    if (!latest?.finalizers?.includes(finalizer) || latest.generation !== update.metadata.generation) return undefined
+    if (plan.verdict === 'later') return { afterMs: plan.afterMs }
+    if (plan.verdict === 'refused') return refuse(update.metadata.name, id, plan, signal)
     const startedAt =
       resumed && update.status?.startedAt ? new Date(update.status.startedAt) : startOf(update, ports.clock.now())
     const running = new RunningOperation({
@@ -109,7 +105,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (!resumed) {
       // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
       await options.scripts.ensure(update, content, signal)
-      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan.path, now), signal)
+      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan, now), signal)
       say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
     }
     return report(running, signal)
@@ -129,13 +125,14 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     }
   }
 
-  async function refuse(name: string, id: string, reason: Reason, lasting: boolean, signal: AbortSignal) {
+  async function refuse(name: string, id: string, refusal: Refusal, signal: AbortSignal) {
+    const { reason, lasting } = refusal
     const update = cluster.updates.get(name)
     if (!update) return undefined
     const before = update.status?.conditions?.find(({ type }) => type === 'Planned')
     if (before?.reason !== reason.code || update.status?.operationID !== id)
       say(update, 'Warning', reason.code, 'Plan', reason.message)
-    await writeStatus(name, (now, latest) => refusedStatus(latest, id, reason, lasting, now), signal)
+    await writeStatus(name, (now, latest) => refusedStatus(latest, id, refusal, now), signal)
     operations.remove(name, !lasting)
     return lasting ? undefined : { afterMs: replanMs }
   }

@@ -2,21 +2,24 @@
 
 import type { DirectUpdate, DirectUpdateStatus, UpdatePhase } from '../../api/direct-update.ts'
 import type { NodeState } from '../../api/node-state.ts'
-import type { Reason } from '../../api/reason.ts'
+import type { Plan } from '../../core/plan/plan-update.ts'
 import { conditionsOf, mergeConditions, phaseOf, summaryOf } from '../../core/update/progress.ts'
 import type { RunningOperation } from './running-operation.ts'
 
 const namesAtMost = 50
 
+export type Refusal = Extract<Plan, { verdict: 'refused' }>
+
 export function plannedStatus(
   update: DirectUpdate,
   operation: RunningOperation,
-  path: DirectUpdateStatus['path'],
+  { path, preflight }: Pick<Extract<Plan, { verdict: 'planned' }>, 'path' | 'preflight'>,
   now: Date,
 ): DirectUpdateStatus {
   return {
     ...freshStatus(update, operation.id, operation.startedAt),
     ...(path && { path }),
+    preflight: [...preflight],
     conditions: mergeConditions(
       update.status?.conditions ?? [],
       [{ type: 'Planned', status: 'True', reason: 'Planned', message: 'the update can be carried out' }],
@@ -29,8 +32,7 @@ export function plannedStatus(
 export function refusedStatus(
   update: DirectUpdate,
   operationID: string,
-  reason: Reason,
-  lasting: boolean,
+  { reason, lasting, preflight }: Refusal,
   now: Date,
 ): DirectUpdateStatus {
   const phase: UpdatePhase = lasting ? 'Failed' : 'Pending'
@@ -44,6 +46,7 @@ export function refusedStatus(
   return {
     ...freshStatus(update, operationID, now),
     phase,
+    ...(preflight && { preflight: [...preflight] }),
     ...(lasting && { finishedAt: at }),
     conditions: mergeConditions(
       update.status?.conditions ?? [],
