@@ -13,12 +13,13 @@ import { listAll, readPolicy } from './read-cluster.ts'
 import { storedScript } from './script-content.ts'
 import type { Draft } from './update-draft.ts'
 
+/** Resolves with what was found but does not stand in the way. */
 export async function refuseUnplanned(
   context: CommandContext,
   api: KubeApi,
   { update: { spec }, script }: Draft,
   namespace: string,
-): Promise<void> {
+): Promise<readonly CheckReport[]> {
   const { clock, sha256, signal } = context
   const [found, states, serverVersion, stored, policy] = await Promise.all([
     listAll(api, nodes, {}, signal),
@@ -48,7 +49,7 @@ export async function refuseUnplanned(
   const plan = planUpdate({ ...view, sights: await context.observe(api, question, signal) })
   // What this user may not see is for the operator to judge.
   if (plan.verdict === 'refused' && plan.preflight?.some(({ result }) => result === 'Failed')) throw refusal(plan)
-  for (const report of plan.preflight ?? []) remark(context, report)
+  return plan.preflight ?? []
 }
 
 function refusal({ reason }: Extract<Plan, { verdict: 'refused' }>): SlipwayError {
@@ -57,7 +58,8 @@ function refusal({ reason }: Extract<Plan, { verdict: 'refused' }>): SlipwayErro
   })
 }
 
-function remark({ err, options }: CommandContext, { check, result, message }: CheckReport): void {
+/** What a person should know although the update was created. */
+export function remark({ err, options }: CommandContext, { check, result, message }: CheckReport): void {
   if (options.quiet) return
   if (result === 'Warning') err.write(`warning: ${check}: ${message}\n`)
   if (result === 'Unknown') err.write(`warning: ${check} is left to the operator: ${message}\n`)

@@ -15,7 +15,7 @@ import { progressSink } from '../progress/choose-sink.ts'
 import type { ProgressSink } from '../progress/sink.ts'
 import { progressView } from '../progress/view.ts'
 import { kindMissing } from '../read-cluster.ts'
-import { refuseUnplanned } from '../refuse-unplanned.ts'
+import { refuseUnplanned, remark } from '../refuse-unplanned.ts'
 import { storeScript } from '../script-content.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { type Draft, type DraftOptions, draftUpdate } from '../update-draft.ts'
@@ -97,9 +97,10 @@ async function runUpdate(context: CommandContext, options: UpdateOptions): Promi
   const { clock, signal, out } = context
   const draft = await draftUpdate(context, options)
   const api = await context.api()
-  await refuseUnplanned(context, api, draft, options.namespace)
+  const reports = await refuseUnplanned(context, api, draft, options.namespace)
   if (draft.script) await storeScript(api, options.namespace, draft.script, signal)
   const update = await createUpdate(api, draft.update, signal)
+  for (const report of reports) remark(context, report)
   const { name } = update.metadata
   if (!options.wait) {
     if (options.output === 'table') out.write(`${name} created; follow it: slipway status ${name} -w\n`)

@@ -1,5 +1,6 @@
 // The least rights that do: what is not needed is not here. The agent has none over nodes, pods or secrets.
 
+import { kindsThatGo } from '../../core/preflight/removed-apis.ts'
 import type { InstallSettings, Manifest } from './manifest.ts'
 
 export interface ResourceRule {
@@ -69,14 +70,15 @@ export const operatorClusterRights: readonly Right[] = [
     ['list'],
     'sees whether such a webhook has anybody to answer, and where',
   ),
-  right(
-    'flowcontrol.apiserver.k8s.io',
-    ['flowschemas', 'prioritylevelconfigurations'],
-    ['list'],
-    'finds objects that are kept through an API that the target version does not serve any more',
+  ...[...kindsThatGo()].map(([group, kinds]) =>
+    right(
+      group,
+      kinds,
+      ['list'],
+      'finds before an update objects that are kept through an API that the target version does not serve any more',
+    ),
   ),
   page('/metrics', 'reads which deprecated APIs were asked for, before an update to a version without them'),
-  page('/readyz', 'an update starts only when the API server says that it is ready'),
   right(ourGroup, ['directupdates'], [...read, 'patch'], 'reads what is wanted; its finalizer is set by patch'),
   right(
     ourGroup,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { answerOf, justReboot, unseen, type ViewTraits } from '../../../test/samples/check-views.ts'
 import { deprecatedUse } from './deprecated-metric.ts'
-import { apisThatGo } from './removed-apis.ts'
+import { apisThatGo, removedApis } from './removed-apis.ts'
 import { removedApisInUse } from './removed-apis-in-use.ts'
 
 const use = (removedIn: number) => ({ deprecated: { seen: [{ api: 'shop.example/v1beta1 carts', removedIn }] } })
@@ -48,9 +48,18 @@ describe('a line of the metrics page', () => {
   ])('%s', (_name, text, found) => expect(deprecatedUse(text)).toEqual(found))
 })
 
+it('kinds are named as the API server names them', () => {
+  expect(removedApis.map(({ plural }) => plural)).toEqual([
+    ...['flowschemas', 'prioritylevelconfigurations', 'flowschemas', 'prioritylevelconfigurations'],
+    ...['ipaddresses', 'servicecidrs', 'volumeattributesclasses'],
+    ...['deviceclasses', 'resourceslices', 'resourceclaims', 'resourceclaimtemplates'],
+  ])
+})
+
 it('the APIs that go between two versions', () => {
   const versions = (from: number, to: number) => [...new Set(apisThatGo(from, to).map(({ apiVersion }) => apiVersion))]
   expect(versions(28, 29)).toEqual(['flowcontrol.apiserver.k8s.io/v1beta2'])
   expect(versions(31, 32)).toEqual(['flowcontrol.apiserver.k8s.io/v1beta3'])
-  expect(versions(32, 37)).toEqual([])
+  expect(versions(32, 36)).toEqual([])
+  expect(versions(36, 37)).toEqual(['networking.k8s.io/v1beta1', 'storage.k8s.io/v1beta1'])
 })

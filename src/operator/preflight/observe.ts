@@ -65,8 +65,7 @@ async function readiness(api: KubeApi, signal: AbortSignal): Promise<ApiHealth> 
     return { ready: true }
   } catch (error) {
     if (!isKubeError(error, 'ServerError')) throw error
-    const failing = error.message.split('\n').filter((line) => line.startsWith('[-]'))
-    return { ready: false, failing: failing.length > 0 ? failing.join(', ') : error.message }
+    return { ready: false, failing: error.message.replaceAll('\n', ', ') }
   }
 }
 
@@ -99,7 +98,7 @@ async function storedUses(
 
 /** Who wrote an object last through an API is in its managed fields. */
 async function keptThrough(api: KubeApi, gone: RemovedApi, signal: AbortSignal): Promise<StoredUse> {
-  const { apiVersion, kind, plural, minor } = gone
+  const { apiVersion, through, kind, plural, namespaced, minor } = gone
   const first: string[] = []
   let objects = 0
   const note = ({ metadata }: KubeObject) => {
@@ -109,9 +108,9 @@ async function keptThrough(api: KubeApi, gone: RemovedApi, signal: AbortSignal):
     if (first.length < namesAtMost) first.push(`${kind} ${metadata.name}`)
   }
   try {
-    await eachListed(api, { apiVersion, kind, plural, namespaced: false }, {}, note, signal)
+    await eachListed(api, { apiVersion: through, kind, plural, namespaced }, {}, note, signal)
   } catch (error) {
-    // An API that is not served keeps nothing.
+    // A kind that is not served keeps nothing.
     if (!isKubeError(error, 'NotFound')) throw error
   }
   return { api: `${apiVersion} ${plural}`, removedIn: minor, objects, first }
