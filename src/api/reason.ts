@@ -7,15 +7,33 @@ type Catalogue = Readonly<Record<string, string>>
 
 const waiting = {
   BudgetSpent: 'as many nodes are away as the budget allows; it goes on when one is back',
+  BudgetAllowsNothing:
+    'nodes that no operation of ours will bring back use the budget up; bring them back, or raise the budget',
+  ForeignLockHeld: 'another tool holds its lock on the cluster’s nodes; it goes on when that one lets go',
+  ForeignLockUnknown: 'the lock of another tool cannot be read, so nothing starts; the message says what is missing',
+  NodeOnHold: 'a person keeps the node for themselves; slipway release NODE gives it back',
   PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
   WaveNotReached: 'nodes of an earlier wave are not done yet',
-  FailuresReached:
-    'as many nodes failed as the update tolerates; look at the failed nodes, then delete or edit the update',
+  WaveSoaking: 'the wave is done and is looked at for its soak time; the next begins after that',
+  ApprovalWanted: 'the wave is done and the next wants an approval; look at its nodes, then run slipway approve',
+  UpdatePaused: 'the update is paused: what is under work is finished, nothing new starts; go on with slipway resume',
+  UpdateCancelled: 'the update is cancelled: nothing new starts, nodes under work are finished or put back',
+  FailuresReached: 'more nodes failed than the update tolerates; look at them, then run slipway retry',
   NodeNotReady:
     'the node is not Ready, so it is not touched; bring it back, delete it, or leave it out by the selector',
   NodeHeldElsewhere: 'another operation holds this node; it goes on when that one ends',
   AgentMissing: 'no agent has reported from this node; is the agent DaemonSet running there?',
   ControlPlaneBusy: 'another control-plane node is away; only one may be at a time',
+  ControlPlaneUnknown:
+    'a control-plane node has not said how its API server and etcd are; it goes on when its agent answers',
+  ApiServerNotReady: 'the API server of another control-plane node is not ready; one more must not go away',
+  EtcdUnknown: 'the members of etcd cannot be asked, so none is taken away; the message says what is in the way',
+  EtcdLearner: 'a member of etcd is a learner that catches up; it goes on when it is promoted or removed',
+  EtcdAlarm: 'etcd has raised an alarm; free its space or repair the member, then disarm it',
+  EtcdMemberMissing: 'a control-plane node runs etcd but is no member of the cluster; add it, or take etcd off it',
+  EtcdQuorumAtStake: 'without this node too few members of etcd would be left to agree; bring the others back',
+  ControlPlaneUnstated:
+    'the API would be away while this node is, and the plan did not say so; delete the update and create it anew',
   NodesStaging: 'the next nodes fetch and check what they need; a node is drained only after that',
   WaitingForAgent: 'the order is written; the agent on that node has not accepted it yet',
   WaitingForHealth: 'the work is done; the node has not shown itself healthy again yet',
@@ -25,8 +43,13 @@ const waiting = {
 
 const draining = {
   PodEvicting: 'the eviction was accepted; the pod is shutting down',
-  PodTerminating: 'the pod is shutting down',
+  PodTerminating: 'the pod is shutting down, for longer than its grace period; look at the kubelet of its node',
+  PodStuck: 'the pod was told to go, but its node is not Ready and nobody confirms it; bring the node back',
+  PodFinalizers: 'the pod has ended, but finalizers keep it; whoever set them must take them off',
+  PodCompleting: 'a drain rule lets the pod run to its end; it is evicted when the rule’s timeout is over',
+  PodSkipped: 'a drain rule leaves the pod where it is',
   PodDisruptionBudget: 'a PodDisruptionBudget allows no disruption now; bring the workload back to full health',
+  PodWaitsItsTurn: 'the PodDisruptionBudget’s allowance goes first to a node that was taken earlier',
   PodUnderTwoBudgets: 'the API server never evicts a pod under two PodDisruptionBudgets; remove one of them',
   PodUnmanaged: 'nothing would make this pod again; delete it, or set drain.unmanagedPods to Delete',
   PodKeepsData: 'the pod keeps data in an emptyDir; set drain.emptyDir to Delete, or delete the pod',
@@ -35,17 +58,27 @@ const draining = {
   PodOfDaemonSet: 'a DaemonSet pod; it belongs on every node',
   PodFinished: 'the pod has ended already',
   PodOfOperator: 'the operator itself; no other node can take it, so it stays',
+  PodForced: 'the pod is deleted in spite of what kept it, with its grace period, because the drain settings say so',
+  PodRemoved:
+    'the pod did not end within its grace period and is removed with none, because the drain settings say so; its processes may still run',
+  VolumesAttached: 'the pods have left; their volumes are still attached to the node, so their successors cannot start',
+  VolumesStuck:
+    'volumes are not detached within drain.volumeTimeout; look at the CSI driver, or delete the VolumeAttachments named',
+  DrainAborted:
+    'the drain took longer than drain.timeout; the node was put back as it was, and counts as failed until it is retried',
   DrainTimedOut: 'the drain takes longer than drain.timeout; the pods named hold it up',
 } as const satisfies Catalogue
 
 const planning = {
   Planned: 'the update can be carried out',
+  SkipUnknown: 'spec.skip names a node that is not there or not selected; correct the name',
   NothingSelected: 'no node matches the selector',
   Downgrade: 'a node already runs a newer version; Kubernetes cannot go back',
   VersionSkipsMinor: 'kubeadm upgrades one minor version at a time',
   VersionUnknown: 'no selected host can install this version; check the package repositories',
   DriverMissing: 'the agents on these nodes have no driver for this kind of work',
   KubeletWouldBeNewer: 'a kubelet must not be newer than its API server; upgrade the control plane first',
+  ControlPlaneAway: 'the cluster has too few control-plane nodes for one to be away: its API will be away meanwhile',
   ScriptMissing: 'the ConfigMap with the script is not there, or has no key "script"',
   ScriptChanged: 'the script in the ConfigMap does not have the SHA-256 the update names',
   ProfileConflict: 'two NodeProfiles of the same priority want different things; change one of them or its priority',
@@ -62,12 +95,19 @@ const planning = {
 const outcome = {
   Succeeded: 'every node is done',
   InProgress: 'nodes are being worked on',
+  Paused: 'nothing new starts until the update is resumed',
+  Cancelled: 'the update was cancelled; nodes it had not finished are as they were',
+  OperationTimedOut:
+    'the update took longer than operationTimeout; raise it, or run slipway retry for the same time again',
   Deleting: 'the update is being deleted; its nodes are put back',
   NodesFailed: 'more nodes failed than the update tolerates',
   StepFailed: 'a step on the host failed; its last lines are quoted',
   StepTimedOut: 'a step on the host took longer than it may; it was ended',
   OrderTimedOut: 'the agent has not finished within nodeTimeout; nothing is assumed, the node stays cordoned',
   OrderRefused: 'the agent refused the order; its reason is quoted',
+  LeftBehind: 'something of ours is on a node where nothing of ours works; the message says what it waits for',
+  CordonMarkLost:
+    'our mark on a cordon was taken off, so it counts as a person’s and stays; uncordon the node yourself',
   OrderWithdrawn: 'the order was withdrawn before it ended',
   JournalCorrupt: 'the journal on the host is damaged; nothing is guessed: look at the file named',
   JournalUnwritable: 'the journal on the host cannot be written, so nothing is started; free the disk or repair it',
@@ -102,6 +142,8 @@ const outcome = {
   BundleIncomplete: 'the bundle does not hold what the work needs; add what is named and make it anew',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
+  PointOfNoReturn:
+    'the work failed after a step that cannot be undone; nothing before that step was undone: repair the cause, then retry',
   Drifted: 'the host is not as its NodeProfiles want it',
   PathTaken: 'what lies at a path of the profile cannot be replaced and put back; move it away or take the path out',
   UnitFailed: 'a systemd unit does not do what the profile asks for; journalctl -u UNIT on the host says why',

@@ -1,6 +1,7 @@
 // What the command line needs from the outside. Main hands it in, so that every command runs in a test without a process.
 
 import type { DirectUpdateSpec } from '../api/direct-update.ts'
+import type { Drain } from '../core/drain/drain-policy.ts'
 import type { Sights } from '../core/preflight/sights.ts'
 import type { Bundles } from '../ports/bundles.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -116,6 +117,7 @@ export interface CliDependencies {
       readonly spec: DirectUpdateSpec
       readonly serverVersion: string
       readonly concerns: (node: string) => boolean
+      readonly drain: Drain
     },
     signal: AbortSignal,
   ): Promise<Sights>

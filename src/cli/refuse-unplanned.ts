@@ -5,8 +5,9 @@ import { nodeStates } from '../api/node-state.ts'
 import type { CheckReport } from '../api/preflight.ts'
 import { reasonCatalogue } from '../api/reason.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
-import { selects } from '../core/label-selector.ts'
+import { drainOf } from '../core/drain/drain-policy.ts'
 import { type Plan, planUpdate } from '../core/plan/plan-update.ts'
+import { isChosen } from '../core/update/is-chosen.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { CommandContext } from './command-context.ts'
 import { listAll, readPolicy } from './read-cluster.ts'
@@ -40,12 +41,9 @@ export async function refuseUnplanned(
   }
   const first = planUpdate(view)
   if (first.verdict === 'refused' && first.reason.code !== 'PreflightFailed') throw refusal(first)
-  const selected = new Set(
-    found.items
-      .filter(({ metadata }) => selects(spec.nodeSelector, metadata.labels))
-      .map(({ metadata }) => metadata.name),
-  )
-  const question = { spec, serverVersion, concerns: (node: string) => selected.has(node) }
+  const selected = new Set(found.items.filter((node) => isChosen(spec, node)).map(({ metadata }) => metadata.name))
+  const drain = drainOf(policy?.spec.drain, spec.drain)
+  const question = { spec, serverVersion, concerns: (node: string) => selected.has(node), drain }
   const plan = planUpdate({ ...view, sights: await context.observe(api, question, signal) })
   // What this user may not see is for the operator to judge.
   if (plan.verdict === 'refused' && plan.preflight?.some(({ result }) => result === 'Failed')) throw refusal(plan)

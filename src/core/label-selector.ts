@@ -34,3 +34,26 @@ export function requiredTerm(selector: LabelSelector | undefined): string {
 export function termsOf(labels: Labels = {}): readonly string[] {
   return ['', ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)]
 }
+
+/** As people type it: `pool=a,zone in (x,y)`. */
+export function selectorText(selector: LabelSelector | undefined): string {
+  const labels = Object.entries(selector?.matchLabels ?? {}).map(([name, wanted]) => `${name}=${wanted}`)
+  return [...labels, ...(selector?.matchExpressions ?? []).map(expressionText)].join(',')
+}
+
+function expressionText({
+  key: name,
+  operator,
+  values = [],
+}: NonNullable<LabelSelector['matchExpressions']>[number]): string {
+  switch (operator) {
+    case 'In':
+      return `${name} in (${values.join(',')})`
+    case 'NotIn':
+      return `${name} notin (${values.join(',')})`
+    case 'Exists':
+      return name
+    case 'DoesNotExist':
+      return `!${name}`
+  }
+}

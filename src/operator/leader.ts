@@ -3,13 +3,16 @@
 
 import type { NodeState } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
-import { operationOfOrder } from '../core/node/order.ts'
-import type { Operation } from '../core/update/operation.ts'
 import { type Reconcile, runController } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
+import { ControlPlaneEyes } from './control-plane/control-plane-eyes.ts'
+import { BudgetKeepers } from './drain/budget-keepers.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
+import { VolumeWatch } from './drain/volume-watch.ts'
+import { runJanitor } from './janitor/janitor.ts'
+import { ForeignLocks } from './ledger/foreign-locks.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
 import { makeMaintenanceReconcile } from './maintenance/maintenance-controller.ts'
@@ -57,6 +60,8 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   const wakeUps = new WakeUps(ports, cluster, book, operations)
   const profiles = await openProfiles({ options, serverVersion, cluster, book, operations, wakeUps }, signal)
   wakeUps.follow()
+  const eyes = new ControlPlaneEyes(ports, cluster, () => book.epoch)
+  eyes.follow(() => wakeUps.grants())
   const term: Term = {
     options,
     serverVersion,
@@ -64,7 +69,11 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     book,
     operations,
     wakeUps,
-    grants: new GrantPass(ports, cluster, book),
+    grants: new GrantPass(ports, cluster, book, {
+      eyes,
+      locks: new ForeignLocks(ports, () => wakeUps.grants(), signal),
+    }),
+    eyes,
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
   }
@@ -97,6 +106,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
       run('profiles'),
       run('grants'),
       runController(maintenance, signal),
+      runJanitor({ ports, cluster, book, operations, wakeUps, events: options.events }, signal),
     ])
   } finally {
     metrics?.leading(false)
@@ -112,6 +122,7 @@ interface Term {
   readonly operations: Operations
   readonly wakeUps: WakeUps
   readonly grants: GrantPass
+  readonly eyes: ControlPlaneEyes
   readonly scripts: ScriptShelf
   readonly profiles: Profiles
 }
@@ -125,11 +136,17 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     cluster,
     book,
     grants,
-    budgets: new BudgetWatch(ports, wake, signal),
-    ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    drains: {
+      ports,
+      budgets: new BudgetWatch(ports, wake, signal),
+      keepers: new BudgetKeepers(ports),
+      volumes: new VolumeWatch(ports, wake, signal),
+      ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    },
     events,
     operation: (id) => operations.operation(id),
-    staging: (name, state) => operations.stagingOn(name)?.operation ?? stillStaging(operations, state),
+    staging: (name, state) => operations.stagingOn(name, state),
+    hasSuccessor: (name, holder) => operations.hasSuccessor(name, holder),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
       const update = cluster.updates.get(order.update)
@@ -188,13 +205,15 @@ function updateReconcile({
 }
 
 async function reconcileGrants(
-  { options, book, grants, operations, wakeUps }: Term,
+  { options, book, grants, eyes, operations, wakeUps }: Term,
   signal: AbortSignal,
-): Promise<undefined> {
-  const { nodes, owners } = await grants.run(operations.running(), signal).catch((error: unknown) => {
-    if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
-    throw error
-  })
+): ReturnType<Reconcile> {
+  const { nodes, owners, againMs, isAsking } = await grants
+    .run(operations.running(), signal)
+    .catch((error: unknown) => {
+      if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
+      throw error
+    })
   options.metrics?.granted(book.grants.length)
   for (const name of nodes) {
     wakeUps.nodeChanged(name)
@@ -202,11 +221,10 @@ async function reconcileGrants(
   }
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
-}
-
-/** A leader that has just started does not know yet who wants what: what was staged for an update that still is to go on stays. */
-function stillStaging(operations: Operations, { spec }: NodeState): Operation | undefined {
-  return spec.order?.desired === 'Stage' ? operations.unfinished(operationOfOrder(spec.order)) : undefined
+  if (isAsking) await eyes.ask(signal)
+  const early = isAsking ? eyes.earlyMs() : 0
+  const waitsMs = [againMs, early > 0 ? early : undefined].flatMap((ms) => ms ?? [])
+  return waitsMs.length > 0 ? { afterMs: Math.min(...waitsMs) } : undefined
 }
 
 function highestEpoch(states: Iterable<NodeState>): number {

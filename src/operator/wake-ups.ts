@@ -1,7 +1,11 @@
 // What makes whom look again: changes in the cluster become keys in the controllers' queues.
 
+import type { Node } from '../api/kube.ts'
 import type { NodeState } from '../api/node-state.ts'
-import { cordonOwner } from '../core/node/node-facts.ts'
+import { equalJson } from '../core/merge-patch.ts'
+import { isUnavailable } from '../core/node/node-facts.ts'
+import { holdOf, isMarked } from '../core/node/node-marks.ts'
+import { hasStopped } from '../core/node/order.ts'
 import { WorkQueue } from '../kube/work-queue.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { LedgerBook } from './ledger/ledger-book.ts'
@@ -61,7 +65,11 @@ export class WakeUps {
   /** Everything that may have been left half-done, and from now on everything that changes. */
   follow(): void {
     const { nodes, states, updates, profiles, policies } = this.#cluster
-    nodes.subscribe(({ key }) => this.nodeChanged(key))
+    nodes.subscribe((change) => {
+      // A budget may have room again by a node that no operation is about.
+      if (change.type !== 'changed' || countsOtherwise(change.before, change.object)) this.grants()
+      this.nodeChanged(change.key)
+    })
     states.subscribe(({ key }) => this.nodeChanged(key))
     updates.subscribe(({ key }) => this.update(key))
     profiles.subscribe(() => this.profiles())
@@ -98,10 +106,18 @@ export class WakeUps {
   #concerns(name: string): boolean {
     const node = this.#cluster.nodes.get(name)
     const state = this.#cluster.states.get(name)
-    if (!node || !state || this.#book.grantOf(name) || cordonOwner(node) !== undefined) return true
+    if (!node || !state || this.#book.grantOf(name) || isMarked(node)) return true
+    const { order } = state.spec
     // A node that stages, or was asked to, has an order without a slot.
-    return !isAtRest(state) || isForeign(state, node) || state.spec.order?.desired === 'Stage'
+    if (order && (order.desired === 'Stage' || !hasStopped(order, state))) return true
+    return !isAtRest(state) || isForeign(state, node)
   }
+}
+
+/** Whether the ledger sees another node than before. */
+function countsOtherwise(before: Node, after: Node): boolean {
+  if (isUnavailable(before) !== isUnavailable(after) || holdOf(before) !== holdOf(after)) return true
+  return !equalJson(before.metadata.labels, after.metadata.labels)
 }
 
 function isAtRest({ status }: NodeState): boolean {

@@ -9,6 +9,7 @@ import { type DirectUpdateSpec, type DirectUpdateStatus, directUpdates } from '.
 import { nodes } from '../../src/api/kube.ts'
 import { maintenancePolicies, policyName } from '../../src/api/maintenance-policy.ts'
 import { type AgentStatus, nodeStates } from '../../src/api/node-state.ts'
+import { drainOf } from '../../src/core/drain/drain-policy.ts'
 import type { Sights } from '../../src/core/preflight/sights.ts'
 import type { HttpKubeApi } from '../../src/kube/http/http-kube-api.ts'
 import { observe } from '../../src/operator/preflight/observe.ts'
@@ -156,7 +157,7 @@ interface Shown {
 export function lookAt(api: HttpKubeApi): Promise<Sights> {
   return observe(
     { api, clock: new SystemClock() },
-    { spec: toNext, serverVersion: current, concerns: () => true },
+    { spec: toNext, serverVersion: current, concerns: () => true, drain: drainOf() },
     signal,
   )
 }

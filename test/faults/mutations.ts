@@ -14,9 +14,9 @@ export const mutations: readonly Mutation[] = [
     rule: '1',
     edits: [
       {
-        file: 'src/core/ledger/grants.ts',
-        find: 'away.size + 1 > maxUnavailable',
-        replace: 'away.size > maxUnavailable',
+        file: 'src/core/ledger/tally.ts',
+        find: 'count + 1 <= budget.maxUnavailable',
+        replace: 'count <= budget.maxUnavailable',
       },
     ],
   },
@@ -40,6 +40,28 @@ export const mutations: readonly Mutation[] = [
         file: 'src/operator/update/running-operation.ts',
         find: 'this.table.inControlPlaneWave ? 1 :',
         replace: 'this.table.inControlPlaneWave ? 2 :',
+      },
+    ],
+  },
+  {
+    name: 'a control-plane node leaves whatever the others say of etcd',
+    rule: '2',
+    edits: [
+      {
+        file: 'src/core/control-plane/may-leave.ts',
+        find: 'return judgeEtcd(name, nodes, apiAway) ?? judgeServers(name, nodes)',
+        replace: 'return judgeEtcd(name, [], apiAway) && undefined',
+      },
+    ],
+  },
+  {
+    name: 'a step takes a member of etcd away while another is down',
+    rule: '2',
+    edits: [
+      {
+        file: 'src/agent/control-plane/step-obstacle.ts',
+        find: 'return await peerObstacle(context, requests, signal)',
+        replace: 'return (await peerObstacle(context, requests, signal)) && undefined',
       },
     ],
   },
@@ -81,9 +103,9 @@ export const mutations: readonly Mutation[] = [
     rule: '6',
     edits: [
       {
-        file: 'src/core/node/decide-node.ts',
-        find: 'return cordonOwner(node) !== undefined',
-        replace: 'return isCordoned(node)',
+        file: 'src/core/node/node-marks.ts',
+        find: 'const isOurs = cordonOwner(node) !== undefined',
+        replace: 'const isOurs = isCordoned(node)',
       },
     ],
   },
@@ -92,7 +114,7 @@ export const mutations: readonly Mutation[] = [
     rule: '7',
     edits: [
       {
-        file: 'src/operator/drain/node-drain.ts',
+        file: 'src/operator/drain/requests.ts',
         find: 'this.#ports.api.evict({ name, namespace }, { uid, ...grace }, signal)',
         replace: 'this.#ports.api.delete(pods, { name, namespace }, { ...grace, gracePeriodSeconds: 0 }, signal)',
       },
@@ -101,7 +123,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'an emergency stop is overlooked',
     rule: '8',
-    edits: [{ file: 'src/core/ledger/grants.ts', find: 'if (view.paused) {', replace: 'if (view.paused && false) {' }],
+    edits: [
+      { file: 'src/core/ledger/grants.ts', find: 'if (paused) return {', replace: 'if (paused && false) return {' },
+    ],
   },
   {
     name: 'an emergency stop that comes between decision and write is overlooked',
@@ -128,6 +152,6 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a ledger made anew starts at an old epoch',
     rule: '11',
-    edits: [{ file: 'src/operator/ledger/ledger-book.ts', find: 'epoch: this.#epoch + 1,', replace: 'epoch: 0,' }],
+    edits: [{ file: 'src/operator/ledger/ledger-book.ts', find: 'epoch: this.#epoch + 1 }', replace: 'epoch: 0 }' }],
   },
 ]

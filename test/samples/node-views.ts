@@ -1,6 +1,7 @@
 // Views of one node's life, with only what a case is about to be said. Instants are seconds after the start.
 
 import type { AgentOrder, Order, Rollout } from '../../src/api/node-state.ts'
+import { drainOf } from '../../src/core/drain/drain-policy.ts'
 import type { DrainReport, NodeView } from '../../src/core/node/node-view.ts'
 import type { Operation } from '../../src/core/update/operation.ts'
 import { type NodeTraits, sampleNode, sampleState } from './cluster-objects.ts'
@@ -16,7 +17,7 @@ export const operation: Operation = {
   disruption: 'Drain',
   rollback: 'Image',
   nodeTimeout: '30m',
-  drain: { timeoutMs: 600_000, unmanagedPods: 'Block', emptyDir: 'Delete' },
+  drain: drainOf({ timeout: '10m' }),
 }
 export const rollout = (phase: Rollout['phase'], part: Partial<Rollout> = {}): Rollout => ({
   update: 'to-1-36',
@@ -57,6 +58,7 @@ export interface Given {
   readonly gone?: boolean
   /** The operation wants the node to stage. */
   readonly staging?: boolean
+  readonly successor?: boolean
   readonly drain?: DrainReport
   readonly lease?: string
   readonly controllers?: NodeView['controllers']
@@ -73,6 +75,7 @@ export const viewOf = (given: Given): NodeView => {
     grant: grant === null ? undefined : { node: 'w1', nodeUID: 'uid-w1', holder: grant, since: at(0) },
     operation: given.gone ? undefined : operation,
     staging: given.staging ? operation : undefined,
+    successor: given.successor ?? false,
     work: operation.work,
     drain: given.drain,
     leaseRenewedAt: given.lease,

@@ -30,6 +30,9 @@ export interface StoryOptions {
   readonly driversOf?: SimulationOptions['driversOf']
   readonly sideTasks?: SimulationOptions['sideTasks']
   readonly sealing?: SimulationOptions['sealing']
+  /** How many pods fit on a node. */
+  readonly podCapacity?: number
+  readonly podStartMs?: SimulationOptions['podStartMs']
   readonly seed?: number
 }
 
@@ -76,7 +79,7 @@ export async function play(options: StoryOptions, tell: (story: Story) => Promis
 }
 
 function build(
-  { nodes, driversOf, sideTasks, sealing }: StoryOptions,
+  { nodes, driversOf, sideTasks, sealing, podCapacity, podStartMs = [500, 2_000] }: StoryOptions,
   seed: number,
   faults: CrashPoint,
   cluster: () => StoryCluster | undefined,
@@ -86,7 +89,7 @@ function build(
     nodes: typeof nodes === 'number' ? inventedNodes(nodes) : nodes,
     latencyMs: [5, 50],
     workMs: [5_000, 10_000],
-    podStartMs: [500, 2_000],
+    podStartMs,
     podStopMs: [500, 2_000],
     log: silentLog,
     version: '0.0.0',
@@ -96,6 +99,7 @@ function build(
     ...(driversOf && { driversOf }),
     ...(sideTasks && { sideTasks }),
     ...(sealing && { sealing }),
+    ...(podCapacity !== undefined && { podCapacity }),
   })
 }
 

@@ -45,6 +45,8 @@ interface StepNature {
   readonly name: string
   /** Rule 11: before such a step starts the NodeState is read afresh. */
   readonly disruptive: boolean
+  /** May take this host's API server or member of etcd away for a while, though the node as such stays. */
+  readonly stopsControlPlane?: boolean
   /** How often it may be started before it counts as failed. */
   readonly attempts: number
   /** Its own deadline, where it has one besides the order's. */
@@ -92,8 +94,13 @@ export type Picture = Readonly<Record<string, unknown>>
 
 export type Undo =
   | { readonly possible: true; steps(order: Order): readonly Step[] }
-  /** Why it cannot be taken back, for people. */
-  | { readonly possible: false; readonly because: string }
+  | {
+      readonly possible: false
+      /** Why it cannot be taken back, for people. */
+      readonly because: string
+      /** The point of no return: from when on nothing that was done before it is undone either. */
+      readonly endsUndo: 'WhenBegun' | 'WhenDone' | 'Never'
+    }
 
 /** One way of changing a host. */
 export interface Driver {

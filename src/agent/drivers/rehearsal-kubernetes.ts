@@ -21,6 +21,7 @@ const restartTimeoutMs = 5 * 60_000
 const upgradeControlPlane: Step = {
   name: 'upgrade-control-plane',
   disruptive: false,
+  stopsControlPlane: true,
   attempts,
   argv: (context) => Promise.resolve(['pretend-upgrade', 'control-plane', target(context)]),
   holds: async (context, signal) => runs('apiServer', context, await context.host.facts(signal)),
@@ -54,7 +55,7 @@ function rehearsal(name: Component, steps: (order: Order) => readonly Step[]): D
     concerns: ({ work }) => work.kubernetes !== undefined && componentsOf(work.kubernetes).includes(name),
     inspect: async ({ host }, signal) => ({ facts: await host.facts(signal) }),
     steps,
-    undo: { possible: false, because: 'it is only pretended' },
+    undo: { possible: false, because: 'it is only pretended', endsUndo: 'WhenBegun' },
   }
 }
 

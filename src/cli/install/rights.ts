@@ -79,6 +79,24 @@ export const operatorClusterRights: readonly Right[] = [
     ),
   ),
   page('/metrics', 'reads which deprecated APIs were asked for, before an update to a version without them'),
+  right(
+    '',
+    ['pods'],
+    ['delete'],
+    'deletes a pod in spite of its budget only where the drain settings say Force; that is on record and an Event',
+  ),
+  right(
+    'storage.k8s.io',
+    ['volumeattachments'],
+    ['list', 'watch'],
+    'waits until the volumes of the pods that left a node are detached',
+  ),
+  right(
+    '',
+    ['persistentvolumeclaims'],
+    ['get'],
+    'tells volumes of pods that stay on a node from those of pods that left',
+  ),
   right(ourGroup, ['directupdates'], [...read, 'patch'], 'reads what is wanted; its finalizer is set by patch'),
   right(
     ourGroup,

@@ -1,16 +1,20 @@
 // One node's life: what to do next with a node, from what the API says alone. Level-based: every call looks at everything,
 // so that a crash between any two writes is healed by the next look.
 
-import type { Node } from '../../api/kube.ts'
 import type { Grant } from '../../api/maintenance-policy.ts'
 import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../duration.ts'
 import type { Operation } from '../update/operation.ts'
+import { isRetryDue, retryMark } from '../update/retry.ts'
+import { cancelNode } from './cancel-node.ts'
+import { drainNode, isAborted } from './drain-node.ts'
+import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
 import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
-import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
-import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, makeOrder, orderID } from './order.ts'
+import { isPutBack, isTaken } from './node-marks.ts'
+import type { NodeAction, NodeView } from './node-view.ts'
+import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, operationOfOrder, orderID } from './order.ts'
 import { stageNode } from './stage-node.ts'
 
 export function decideNode(view: NodeView): NodeAction {
@@ -18,14 +22,18 @@ export function decideNode(view: NodeView): NodeAction {
   const rollout = state.status?.rollout
   if (!grant) return withoutSlot(view)
   if (operation?.id !== grant.holder) return releaseNode(view, grant)
+  const cancelled = cancelNode(view, operation)
+  if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
   if (rollout?.operationID !== operation.id || rollout.phase === 'Staging') return startNode(view, operation)
+  if (isRetryDue(operation, node.metadata.name, rollout)) {
+    // What could not be staged has staged by now: it was never drained.
+    return rollout.cordon ? retryNode(view, operation, rollout) : startNode(view, operation)
+  }
   switch (rollout.phase) {
     case 'Done':
-      return isOurCordon(node) && rollout.cordon?.prior !== 'Unschedulable'
-        ? { action: 'uncordon' }
-        : { action: 'returnGrant' }
+      return mayLeave(view) ? { action: 'returnGrant' } : { action: 'uncordon' }
     case 'Failed':
-      return { action: 'wait' }
+      return leaveFailed(view, operation, rollout)
     default:
       return workNode(view, operation, rollout)
   }
@@ -35,10 +43,16 @@ function withoutSlot(view: NodeView): NodeAction {
   const { state, node, staging } = view
   const rollout = state.status?.rollout
   const { order } = state.spec
+  // Put back as it was, but not forgotten: the operation must not take it again by itself.
+  if (rollout && isPutBack(node) && (isAborted(rollout) || isReleased(view))) {
+    return rollout.operationID === staging?.id ? { action: 'wait' } : { action: 'clear' }
+  }
   // Whatever was cordoned is under work: the ledger must know.
-  if (rollout?.cordon && !atRest.has(rollout.phase)) return { action: 'regrant' }
-  if (isOurCordon(node)) return { action: 'uncordon' }
-  if (rollout && !atRest.has(rollout.phase) && rollout.operationID !== staging?.id) return { action: 'clear' }
+  const isOver = !rollout || atRest.has(rollout.phase)
+  if (rollout?.cordon && !isOver) return { action: 'regrant', holder: rollout.operationID }
+  if (order && !hasStopped(order, state)) return { action: 'regrant', holder: operationOfOrder(order) }
+  if (!isPutBack(node)) return { action: 'uncordon' }
+  if (!isOver && rollout.operationID !== staging?.id) return { action: 'clear' }
   if (staging) return stageNode(view, staging)
   return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
 }
@@ -49,9 +63,9 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
   const { order } = state.spec
   // The ledger was lost and the node given anew: what the other operation has under way here ends first.
   if (before && !atRest.has(before.phase) && order && !hasStopped(order, state)) return withdraw(order)
-  if (!isCordoned(node) && operation.disruption === 'Drain') {
+  if (operation.disruption === 'Drain' && !isTaken(node, operation.id)) {
     // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
-    return isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
+    return isCordoned(node) || isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
   }
   const done = completedBefore(state)
   return {
@@ -65,7 +79,7 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
       since: now.toISOString(),
       deadline: new Date(now.getTime() + operation.drain.timeoutMs).toISOString(),
       attempt: order && belongsTo(order, operation.id) ? attemptOf(order) : 1,
-      cordon: { prior: isCordoned(node) && !isOurCordon(node) ? 'Unschedulable' : 'Schedulable' },
+      cordon: { prior: isCordoned(node) && cordonOwner(node) === undefined ? 'Unschedulable' : 'Schedulable' },
     },
   }
 }
@@ -110,36 +124,6 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
   }
 }
 
-function drainNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
-  const { node, drain, now } = view
-  if (operation.disruption === 'None') {
-    return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
-  }
-  if (!isCordoned(node)) return { action: 'cordon' }
-  if (!drain) return { action: 'watchPods' }
-  if (drain.left === 0) return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
-  const late = isPast(rollout.deadline, view)
-  const pods = drain.blocked.slice(0, 20)
-  const code = late ? 'DrainTimedOut' : pods[0]?.reason.code
-  const changed = code !== rollout.reason?.code || !sameBlockers(pods, rollout.drain?.pods ?? [])
-  if (changed) {
-    const [first] = pods
-    const message = first
-      ? `${first.reason.message}${others(drain.blocked.length - 1)}`
-      : `${drain.left} of ${drain.total} pods left`
-    return {
-      action: 'setRollout',
-      unhurried: true,
-      rollout: {
-        ...rollout,
-        drain: { total: drain.total, left: drain.left, pods },
-        reason: code && { code, message: message.slice(0, 4000), since: now.toISOString() },
-      },
-    }
-  }
-  return watchDeadline(view, rollout)
-}
-
 function awaitAcceptance(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
   if (rollout.phase === 'Assigned' || rollout.phase === 'RequiresAttention') {
     return watchDeadline(view, rollout, orderLate(operation))
@@ -161,12 +145,12 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
     report,
     leaseRenewedAt: view.leaseRenewedAt,
     controllers: view.controllers,
+    controlPlane: view.state.status?.agent?.controlPlane,
   })
   if (verdict?.look === 'controllers' && view.controllers === undefined) return { action: 'watchControllers' }
   if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined) return { action: 'watchLease' }
   if (!verdict) {
-    if (rollout.cordon?.prior !== 'Unschedulable' && isOurCordon(node)) return { action: 'uncordon' }
-    return enter(view, rollout, 'Done', { finished: true })
+    return mayLeave(view) ? enter(view, rollout, 'Done', { finished: true }) : { action: 'uncordon' }
   }
   if (rollout.phase === 'Verifying' || rollout.phase === 'RequiresAttention') {
     return watchDeadline(view, rollout, verdict.reason)
@@ -184,14 +168,28 @@ function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
   if (order && belongsTo(order, grant.holder) && !hasStopped(order, state)) return withdraw(order)
   const rollout = state.status?.rollout
   const ours = rollout?.operationID === grant.holder
-  if (isOurCordon(node) && !(ours && rollout.cordon?.prior === 'Unschedulable')) return { action: 'uncordon' }
+  if (!isPutBack(node)) return { action: 'uncordon' }
   if (ours && !atRest.has(rollout.phase)) return { action: 'clear' }
   return { action: 'returnGrant' }
 }
 
+/** Another attempt, after nothing of the last one can start any more; the node stays cordoned meanwhile. */
+function retryNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
+  const { order } = view.state.spec
+  const isOurs = order !== undefined && belongsTo(order, operation.id)
+  if (isOurs && !hasStopped(order, view.state)) return withdraw(order)
+  const attempt = Math.max(rollout.attempt, isOurs ? attemptOf(order) : 0) + 1
+  const { retried: _retried, ...before } = rollout
+  return enter(view, { ...before, ...retryMark(operation), attempt }, 'Draining', {
+    deadlineMs: operation.drain.timeoutMs,
+  })
+}
+
 /** Asks the agent to stop, once; then its word is waited for. */
 function withdraw(order: Order): NodeAction {
-  return order.desired === 'Run' ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } } : { action: 'wait' }
+  return order.desired !== 'Withdraw'
+    ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } }
+    : { action: 'wait' }
 }
 
 function orderLate(operation: Operation): Reason {
@@ -201,56 +199,21 @@ function orderLate(operation: Operation): Reason {
   }
 }
 
-function enter(
-  { now }: NodeView,
-  rollout: Rollout,
-  phase: Rollout['phase'],
-  detail: {
-    readonly deadlineMs?: number
-    readonly reason?: Reason
-    readonly finished?: boolean
-    readonly unhurried?: true
-  } = {},
-): NodeAction {
-  const { deadline: _deadline, reason: _reason, drain: _drain, ...kept } = rollout
-  const at = now.toISOString()
-  return {
-    action: 'setRollout',
-    ...(detail.unhurried && { unhurried: true }),
-    rollout: {
-      ...kept,
-      phase,
-      since: at,
-      ...(detail.deadlineMs !== undefined && { deadline: new Date(now.getTime() + detail.deadlineMs).toISOString() }),
-      ...(detail.reason && { reason: { ...detail.reason, since: detail.reason.since ?? at } }),
-      ...(detail.finished && { finishedAt: at }),
-    },
-  }
+/** What failed stays cordoned for a person to look at, unless no work began or that person has put the node back. */
+function leaveFailed(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
+  if (isAborted(rollout) && !isPutBack(view.node)) return { action: 'uncordon' }
+  const isFree = isAborted(rollout) || (isReleased(view) && operation.disruption === 'Drain')
+  return isFree ? { action: 'returnGrant' } : { action: 'wait' }
 }
 
-/** Waits for the deadline; once it is past, asks for a person. Time alone never frees a slot. */
-function watchDeadline(view: NodeView, rollout: Rollout, late?: Reason): NodeAction {
-  if (!rollout.deadline || rollout.phase === 'RequiresAttention') return { action: 'wait' }
-  if (!isPast(rollout.deadline, view)) {
-    return { action: 'wait', untilMs: Math.max(Date.parse(rollout.deadline), view.graceUntil.getTime()) }
-  }
-  return late ? enter(view, rollout, 'RequiresAttention', { reason: late }) : { action: 'wait' }
+/** It failed, and a person has put the node back: it is theirs to say that it is fit. */
+function isReleased({ node, state }: NodeView): boolean {
+  const { phase, cordon } = state.status?.rollout ?? {}
+  const { order } = state.spec
+  return phase === 'Failed' && cordon !== undefined && isPutBack(node) && (!order || hasStopped(order, state))
 }
 
-function isPast(deadline: string | undefined, { now, graceUntil }: NodeView): boolean {
-  return deadline !== undefined && now.getTime() >= Math.max(Date.parse(deadline), graceUntil.getTime())
-}
-
-function isOurCordon(node: Node): boolean {
-  return cordonOwner(node) !== undefined
-}
-
-function others(count: number): string {
-  return count > 0 ? `; and ${count} more` : ''
-}
-
-function sameBlockers(a: DrainReport['blocked'], b: DrainReport['blocked']): boolean {
-  return (
-    a.length === b.length && a.every(({ pod, reason }, i) => pod === b[i]?.pod && reason.code === b[i]?.reason.code)
-  )
+/** Nothing of ours is left on the node, or the next operation takes it over as it is: one drain for both. */
+function mayLeave({ node, successor }: NodeView): boolean {
+  return isPutBack(node) || successor
 }

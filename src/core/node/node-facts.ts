@@ -5,6 +5,9 @@ import type { Condition, Node, Pod } from '../../api/kube.ts'
 /** In the same patch as the cordon itself: the operation it belongs to. A cordon without it is a person's. */
 export const cordonAnnotation = 'slipway.dev/cordon'
 
+/** Whose cordon it is when our work is over and a person keeps the node. */
+export const keptForPerson = 'hold'
+
 export type Role = 'ControlPlane' | 'Worker'
 
 export function roleOf(node: Node): Role {
@@ -34,6 +37,15 @@ export function cordonOwner(node: Node): string | undefined {
 /** Away for the cluster's budgets: nothing new can run there, whoever is the cause. */
 export function isUnavailable(node: Node): boolean {
   return isCordoned(node) || !isReady(node) || node.metadata.deletionTimestamp !== undefined
+}
+
+/** In a few words, why nothing new can run there. */
+export function whyAway(node: Node | undefined): string {
+  if (!node || node.metadata.deletionTimestamp !== undefined) return 'being deleted'
+  if (!isReady(node)) return 'not Ready'
+  const owner = cordonOwner(node)
+  if (owner === keptForPerson) return 'kept by a person'
+  return owner === undefined ? 'cordoned by a person' : `cordoned for ${owner}`
 }
 
 /** Whether this node could take the pod over, as far as taints, node selector and cordon tell. */

@@ -2,7 +2,7 @@
 
 import type { Node } from '../../api/kube.ts'
 import type { Grant } from '../../api/maintenance-policy.ts'
-import type { NodeState, Order, Rollout } from '../../api/node-state.ts'
+import type { NodeState, Order, PodDrainState, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import type { Operation } from '../update/operation.ts'
@@ -11,8 +11,10 @@ export interface DrainReport {
   readonly total: number
   /** Pods that must still go. */
   readonly left: number
-  /** Those of them that cannot be asked to go now, and why. */
-  readonly blocked: readonly { readonly pod: string; readonly reason: Reason }[]
+  /** Those of them that cannot be asked to go now, where they stand on the ladder, and why. */
+  readonly blocked: readonly { readonly pod: string; readonly state: PodDrainState; readonly reason: Reason }[]
+  /** When all have left: volumes of theirs that are still attached. Absent = none. */
+  readonly volumes?: readonly { readonly volume: string; readonly attachment: string }[]
 }
 
 /** The Lease of the kube-controller-manager, as it was written last. */
@@ -28,6 +30,8 @@ export interface NodeView {
   readonly operation: Operation | undefined
   /** Without a slot: the operation that wants this node to stage, or whose staging here is still wanted. */
   readonly staging: Operation | undefined
+  /** Another operation waits for this very node and would take it over now, cordoned and drained. */
+  readonly successor: boolean
   /** What the operation asks of this very node. */
   readonly work: Work
   /** Undefined while the node's pods are not known. */
@@ -63,5 +67,5 @@ export type NodeAction =
   | { readonly action: 'dropOrder' }
   | { readonly action: 'returnGrant' }
   /** A node under work without a slot: the ledger was lost; book it before anything else. */
-  | { readonly action: 'regrant' }
+  | { readonly action: 'regrant'; readonly holder: string }
   | { readonly action: 'wait'; readonly untilMs?: number }

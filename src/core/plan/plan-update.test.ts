@@ -49,9 +49,20 @@ interface Case {
   readonly plan: string | Omit<Exclude<Plan, { verdict: 'refused' }>, 'preflight'>
 }
 
+const controlPlaneKey = 'node-role.kubernetes.io/control-plane'
 const whole = { c1: {}, w1: {}, w2: {} }
 const planned = (total: number, current = 'v1.35.4', target = 'v1.36.3') =>
   ({ verdict: 'planned', total, path: { current, target } }) as const
+
+it('says that the API will be away with the only control-plane node', () => {
+  const view = { ...cluster(whole), serverVersion: 'v1.35.4', now }
+  expect(planUpdate({ ...view, spec: to('v1.36.3') })).toMatchObject({ warnings: [{ code: 'ControlPlaneAway' }] })
+  const workers = {
+    ...to('v1.35.4'),
+    nodeSelector: { matchExpressions: [{ key: controlPlaneKey, operator: 'DoesNotExist' as const }] },
+  }
+  expect(planUpdate({ ...view, spec: workers })).not.toHaveProperty('warnings')
+})
 
 describe('planning', () => {
   it.each<Case>([
@@ -89,7 +100,13 @@ describe('planning', () => {
       name: 'nothing selected',
       hosts: whole,
       spec: to('v1.36.3', pool('none')),
-      plan: 'open NothingSelected: no node matches spec.nodeSelector; look at the labels with kubectl get nodes --show-labels',
+      plan: 'lasting NothingSelected: this update can never start: no node matches spec.nodeSelector; look at the labels with kubectl get nodes --show-labels, and correct it',
+    },
+    {
+      name: 'every node that is selected is left out',
+      hosts: whole,
+      spec: { ...to('v1.36.3'), skip: Object.keys(whole) },
+      plan: 'lasting NothingSelected: this update can never start: every node that matches spec.nodeSelector is in spec.skip: take one of them out',
     },
     // script
     {
@@ -246,7 +263,7 @@ describe('planning', () => {
   ])('$name', ({ hosts, spec, script: scriptSha256, server = 'v1.35.4', plan }) => {
     const found = planUpdate({ ...cluster(hosts), spec, serverVersion: server, scriptSha256, now })
     if (found.verdict === 'planned') {
-      const { preflight: _, ...rest } = found
+      const { preflight: _, warnings: _warnings, ...rest } = found
       return expect(rest).toEqual(plan)
     }
     const { code, message } = found.reason

@@ -6,10 +6,12 @@ import type { Node } from '../../api/kube.ts'
 import type { NodeProfile } from '../../api/node-profile.ts'
 import type { CheckReport } from '../../api/preflight.ts'
 import type { Reason } from '../../api/reason.ts'
+import { apiAwayWarning } from '../control-plane/api-away.ts'
 import { selects } from '../label-selector.ts'
 import type { CheckView } from '../preflight/check.ts'
 import { runChecks } from '../preflight/run-checks.ts'
 import { contradiction } from '../profile/contradiction.ts'
+import { isChosen } from '../update/is-chosen.ts'
 import { compareVersions, parseVersion } from '../version.ts'
 
 export interface PlanView extends Omit<CheckView, 'selected'> {
@@ -28,6 +30,8 @@ export type Plan =
       readonly total: number
       readonly path?: { readonly current: string; readonly target: string }
       readonly preflight: readonly CheckReport[]
+      /** What will happen besides, for people. */
+      readonly warnings?: readonly Reason[]
     }
   /** `lasting`: only an edit of the update can change it. Otherwise it is looked at again when the cluster changes. */
   | {
@@ -40,13 +44,14 @@ export type Plan =
 
 export function planUpdate(view: PlanView): Plan {
   const { spec } = view
-  const selected = view.nodes.filter((node) => selects(spec.nodeSelector, node.metadata.labels))
+  const matching = view.nodes.filter((node) => selects(spec.nodeSelector, node.metadata.labels))
+  const selected = matching.filter((node) => isChosen(spec, node))
   if (selected.length === 0) {
-    return refused(
-      false,
-      'NothingSelected',
-      'no node matches spec.nodeSelector; look at the labels with kubectl get nodes --show-labels',
-    )
+    const why =
+      matching.length > 0
+        ? 'every node that matches spec.nodeSelector is in spec.skip: take one of them out'
+        : 'no node matches spec.nodeSelector; look at the labels with kubectl get nodes --show-labels, and correct it'
+    return refused(true, 'NothingSelected', `this update can never start: ${why}`)
   }
   const script = spec.script && judgeScript(spec.script, view.scriptSha256)
   if (script) return script
@@ -58,7 +63,9 @@ export function planUpdate(view: PlanView): Plan {
   const { reports: preflight, refusal } = runChecks(checked)
   if (refusal) return { verdict: 'refused', ...refusal, preflight }
   const path = spec.kubernetes && pathOf(spec.kubernetes.version, checked)
-  return { verdict: 'planned', total: selected.length, ...(path && { path }), preflight }
+  const away = apiAwayWarning(view.nodes, selected, view.stateOf)
+  const planned = { verdict: 'planned', total: selected.length, preflight } as const
+  return { ...planned, ...(path && { path }), ...(away && { warnings: [away] }) }
 }
 
 /** The profile it names must be one that waits for it, and none may want something else of the same nodes. */
@@ -119,6 +126,6 @@ function pathOf(
   return { current: current ?? target, target }
 }
 
-function refused(lasting: boolean, code: Reason['code'], message: string): Plan {
+function refused(lasting: boolean, code: Reason['code'], message: string): Extract<Plan, { verdict: 'refused' }> {
   return { verdict: 'refused', lasting, reason: { code, message } }
 }

@@ -30,6 +30,11 @@ describe('the check DisruptionBudgets', () => {
       budget({ current: false }),
       'Unknown: the status of PodDisruptionBudgets shop/web is not up to date; is the controller running?',
     ],
+    [
+      'one that wants all, and drains delete by force in the end',
+      { ...budget({ desiredHealthy: 3 }), spec: { reboot: 'Always', drain: { onTimeout: 'Force' } } },
+      `${never(3, 3).replace('Failed', 'Warning')}; drain.onTimeout Force will delete the pods`,
+    ],
     ['they cannot be read', { sights: { pods: unseen } }, `Unknown: ${unseen.unseen}`],
     [
       'skipped',

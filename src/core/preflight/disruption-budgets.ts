@@ -1,12 +1,13 @@
 import { nameList } from '../name-list.ts'
-import { type Check, failed, passed, seeing, unknown } from './check.ts'
+import { type Check, passed, seeing, unknown } from './check.ts'
+import { blocked } from './drain-force.ts'
 
 /** Budgets that allow nobody to go even when all their pods are healthy: a drain would wait for ever. */
 export const disruptionBudgets: Check = {
   name: 'DisruptionBudgets',
   judge: seeing(
     ({ pods }) => pods,
-    ({ budgets }) => {
+    ({ budgets }, view) => {
       const never = budgets.filter(
         ({ current, expectedPods, desiredHealthy }) => current && expectedPods > 0 && desiredHealthy >= expectedPods,
       )
@@ -15,7 +16,7 @@ export const disruptionBudgets: Check = {
           ({ name, expectedPods, desiredHealthy, example }) =>
             `${name} (wants ${desiredHealthy} of ${expectedPods} pods healthy, as ${example})`,
         )
-        return failed(
+        return blocked(view)(
           `PodDisruptionBudgets that can never allow an eviction: ${nameList(said)}; add replicas or relax them`,
         )
       }

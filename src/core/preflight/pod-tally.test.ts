@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { metadata, samplePod } from '../../../test/samples/cluster-objects.ts'
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts'
+import { type DrainRule, drainOf } from '../drain/drain-policy.ts'
 import { PodTally } from './pod-tally.ts'
 
 function budget(name: string, app: string, part: Partial<PodDisruptionBudget> = {}): PodDisruptionBudget {
@@ -19,8 +20,8 @@ function pod(name: string, app: string, part: Parameters<typeof samplePod>[1] = 
 
 const asking = (cpu: string, memory: string) => ({ name: 'main', image: 'a', resources: { requests: { cpu, memory } } })
 
-function tallied(budgets: readonly PodDisruptionBudget[], pods: readonly Pod[]) {
-  const tally = new PodTally(budgets, (node) => node !== 'other')
+function tallied(budgets: readonly PodDisruptionBudget[], pods: readonly Pod[], rules: readonly DrainRule[] = []) {
+  const tally = new PodTally(budgets, (node) => node !== 'other', drainOf({ rules: [...rules] }))
   for (const each of pods) tally.add(each)
   return tally.sight
 }
@@ -54,6 +55,16 @@ describe('pods that go by', () => {
     const { budgets, underTwo } = tallied([budget('a', 'web'), budget('b', 'web')], pods)
     expect(budgets).toEqual([])
     expect(underTwo.total).toBe(0)
+  })
+
+  it.each([
+    ['Skip', 0],
+    ['Force', 1],
+    ['Evict', 1],
+  ] as const)('wait for no budget where a drain rule says %s', (action, moving) => {
+    const { budgets, loads } = tallied([budget('web', 'web')], [pod('a', 'web')], [{ action }])
+    expect(budgets).toHaveLength(action === 'Evict' ? 1 : 0)
+    expect(loads.get('w1')?.moving.pods).toBe(moving)
   })
 
   it('under two budgets are counted, and twenty named', () => {

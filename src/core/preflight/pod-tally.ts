@@ -1,7 +1,8 @@
 // Pods go by once and leave sums behind: with 150,000 of them nothing else would fit.
 
 import type { Container, Pod, PodDisruptionBudget } from '../../api/kube.ts'
-import { podName } from '../drain/judge-pod.ts'
+import { type Drain, ruleFor } from '../drain/drain-policy.ts'
+import { podName } from '../drain/workload-of.ts'
 import { parseQuantity } from '../kubernetes/quantity.ts'
 import { requiredTerm, selects, termsOf } from '../label-selector.ts'
 import { plus } from './capacity.ts'
@@ -19,6 +20,7 @@ interface Tallied {
 
 export class PodTally {
   readonly #concerns: (node: string) => boolean
+  readonly #drain: Drain
   /** By namespace and one label that every pod of theirs carries. */
   readonly #budgets = new Map<string, Tallied[]>()
   readonly #loads = new Map<string, NodeLoad>()
@@ -26,8 +28,9 @@ export class PodTally {
   #underTwoTotal = 0
 
   /** `concerns`: whether the update may drain that node. */
-  constructor(budgets: readonly PodDisruptionBudget[], concerns: (node: string) => boolean) {
+  constructor(budgets: readonly PodDisruptionBudget[], concerns: (node: string) => boolean, drain: Drain) {
     this.#concerns = concerns
+    this.#drain = drain
     for (const budget of budgets) {
       if (budget.spec.selector === undefined) continue
       const key = `${budget.metadata.namespace}/${requiredTerm(budget.spec.selector)}`
@@ -38,9 +41,11 @@ export class PodTally {
   add(pod: Pod): void {
     const node = pod.spec.nodeName
     if (node === undefined || pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return
-    const moves = doesMove(pod)
+    const rule = ruleFor(pod, this.#drain)?.action
+    const moves = rule !== 'Skip' && doesMove(pod)
     this.#addLoad(node, pod, moves)
-    if (!moves || !this.#concerns(node)) return
+    // What is deleted in spite of its budget does not wait for it.
+    if (!moves || rule === 'Force' || !this.#concerns(node)) return
     const found = this.#budgetsOf(pod)
     for (const tallied of found) {
       tallied.pods += 1

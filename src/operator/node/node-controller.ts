@@ -9,27 +9,27 @@ import type { Operation } from '../../core/update/operation.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import type { BudgetWatch } from '../drain/budget-watch.ts'
-import type { OwnPods } from '../drain/own-pods.ts'
+import type { DrainTools } from '../drain/node-drain.ts'
 import type { GrantPass } from '../ledger/grant-pass.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import * as act from './act.ts'
 import { Attention } from './attention.ts'
-import { eventOf } from './node-events.ts'
+import { eventsOf } from './node-events.ts'
 
 export interface NodeControllerOptions {
   readonly ports: OperatorPorts
   readonly cluster: Cluster
   readonly book: LedgerBook
   readonly grants: GrantPass
-  readonly budgets: BudgetWatch
-  readonly ownPods: OwnPods
+  readonly drains: DrainTools
   readonly events: EventRecorder
   /** The operation as it stands now; undefined when it is gone. */
   readonly operation: (id: string) => Operation | undefined
   /** The operation that wants a node without a slot to stage, or for which it has and should keep what it has. */
   readonly staging: (node: string, state: NodeState) => Operation | undefined
+  /** Whether an operation other than the holder would take the node over now. */
+  readonly hasSuccessor: (node: string, holder: string) => boolean
   /** What the operation asks of this node. */
   readonly workFor: (operation: Operation, node: string) => Work
   /** Puts what the order names where the agent finds it. */
@@ -73,16 +73,32 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const held = attention.get(name) ?? new Attention(name, options)
     if (grant || state.spec.order?.desired === 'Stage') attention.set(name, held)
     const operation = grant && options.operation(grant.holder)
-    const drain = operation && (await held.stepDrain(operation, state, signal))
+    const { graceUntil } = options
+    const step = operation && { operation, node, takenAt: grant.since, now: ports.clock.now(), graceUntil }
+    const drain = step && (await held.stepDrain(step, state, signal))
     const now = ports.clock.now()
     const { leaseRenewedAt, controllers } = held
-    const { graceUntil } = options
     const staging = grant ? undefined : options.staging(name, state)
     const wanted = operation ?? staging
     const work = wanted ? options.workFor(wanted, name) : {}
+    const successor = grant !== undefined && options.hasSuccessor(name, grant.holder)
     const { epoch } = book
     const view: NodeView = {
-      ...{ node, state, grant, operation, staging, work, drain, leaseRenewedAt, controllers, epoch, now, graceUntil },
+      ...{
+        node,
+        state,
+        grant,
+        operation,
+        staging,
+        successor,
+        work,
+        drain,
+        leaseRenewedAt,
+        controllers,
+        epoch,
+        now,
+        graceUntil,
+      },
     }
     const decision = decideNode(view)
     if (decision.action === 'wait') {
@@ -147,7 +163,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         options.wakeGrants()
         return true
       case 'regrant':
-        options.grants.rebook({ node: name, nodeUID: uid, holder: state.status?.rollout?.operationID ?? '' })
+        options.grants.rebook({ node: name, nodeUID: uid, holder: decision.holder })
         options.wakeGrants()
         return true
       case 'wait':
@@ -166,8 +182,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         ...(rollout.reason && { reason: rollout.reason.code, message: rollout.reason.message }),
       })
     }
-    const event = eventOf(node, before, rollout)
-    if (event) options.events.record(event)
+    for (const event of eventsOf(node, before, rollout)) options.events.record(event)
   }
 }
 

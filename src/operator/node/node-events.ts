@@ -1,7 +1,9 @@
 import { directUpdates } from '../../api/direct-update.ts'
 import type { Node, ObjectReference } from '../../api/kube.ts'
-import { nodes } from '../../api/kube.ts'
+import { nodes, pods } from '../../api/kube.ts'
 import type { Rollout } from '../../api/node-state.ts'
+import type { ReasonCode } from '../../api/reason.ts'
+import { cordonOwner, isCordoned } from '../../core/node/node-facts.ts'
 
 export interface NodeEvent {
   readonly regarding: ObjectReference
@@ -12,8 +14,36 @@ export interface NodeEvent {
   readonly note: string
 }
 
-/** What `kubectl describe node` should tell: that it was taken, put back, or why it is stuck. Other phases are in NodeState. */
-export function eventOf(node: Node, before: Rollout | undefined, after: Rollout): NodeEvent | undefined {
+const forcing = new Set<ReasonCode | undefined>(['PodForced', 'PodRemoved'])
+
+/**
+ * What `kubectl describe node` should tell: that it was taken, put back, or why it is stuck, and each pod that is deleted by
+ * force. Other phases are in NodeState.
+ */
+export function eventsOf(node: Node, before: Rollout | undefined, after: Rollout): readonly NodeEvent[] {
+  const change = phaseEvent(node, before, after)
+  const known = before?.drain?.pods ?? []
+  const forced = (after.drain?.pods ?? []).filter(
+    ({ pod, reason }) =>
+      forcing.has(reason.code) && !known.some((old) => old.pod === pod && old.reason.code === reason.code),
+  )
+  return [
+    ...(change && !forcing.has(after.reason?.code) ? [change] : []),
+    ...forced.map(({ pod, reason }): NodeEvent => {
+      const [namespace = '', name = ''] = pod.split('/')
+      return {
+        regarding: reference(nodes, node.metadata),
+        related: { apiVersion: pods.apiVersion, kind: pods.kind, namespace, name },
+        type: 'Warning',
+        reason: reason.code,
+        action: 'Drain',
+        note: reason.message.slice(0, 1000),
+      }
+    }),
+  ]
+}
+
+function phaseEvent(node: Node, before: Rollout | undefined, after: Rollout): NodeEvent | undefined {
   const say = (type: NodeEvent['type'], reason: string, action: string, note: string): NodeEvent => ({
     regarding: reference(nodes, node.metadata),
     related: { apiVersion: directUpdates.apiVersion, kind: directUpdates.kind, name: after.update },
@@ -31,6 +61,11 @@ export function eventOf(node: Node, before: Rollout | undefined, after: Rollout)
       }
       return undefined
     case 'Done':
+      if (isNew && hasLostMark(node, after)) {
+        const { name } = node.metadata
+        const note = `somebody took our mark off the cordon of ${name}, so it counts as a person’s and stays; kubectl uncordon ${name} ends it`
+        return say('Warning', 'CordonMarkLost', 'Uncordon', note)
+      }
       return isNew ? say('Normal', 'NodeDone', 'Uncordon', `done for DirectUpdate ${after.update}`) : undefined
     case 'Failed':
     case 'RequiresAttention':
@@ -38,6 +73,11 @@ export function eventOf(node: Node, before: Rollout | undefined, after: Rollout)
     default:
       return undefined
   }
+}
+
+/** We cordoned it, and it still is, but nothing says so any more. */
+function hasLostMark(node: Node, { cordon }: Rollout): boolean {
+  return cordon?.prior === 'Schedulable' && isCordoned(node) && cordonOwner(node) === undefined
 }
 
 function reference(

@@ -4,6 +4,7 @@
 import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import { type KubeObject, leases, type PodDisruptionBudget, podDisruptionBudgets, pods } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
+import type { Drain } from '../../core/drain/drain-policy.ts'
 import { deprecatedUse } from '../../core/preflight/deprecated-metric.ts'
 import { PodTally } from '../../core/preflight/pod-tally.ts'
 import { apisThatGo, type RemovedApi } from '../../core/preflight/removed-apis.ts'
@@ -27,6 +28,7 @@ export interface Question {
   readonly serverVersion: string
   /** Whether the update may drain that node. */
   readonly concerns: (node: string) => boolean
+  readonly drain: Drain
 }
 
 export interface Observer {
@@ -123,7 +125,7 @@ function isOfApiServer({ managedFields = [] }: KubeObject['metadata']): boolean 
   )
 }
 
-async function podsAndBudgets(api: KubeApi, { concerns }: Question, signal: AbortSignal): Promise<PodSight> {
+async function podsAndBudgets(api: KubeApi, { concerns, drain }: Question, signal: AbortSignal): Promise<PodSight> {
   const budgets: PodDisruptionBudget[] = []
   const keep = ({ metadata, spec, status }: PodDisruptionBudget) => {
     const { name, namespace, uid, resourceVersion, creationTimestamp, generation } = metadata
@@ -135,7 +137,7 @@ async function podsAndBudgets(api: KubeApi, { concerns }: Question, signal: Abor
     })
   }
   await eachListed(api, podDisruptionBudgets, {}, keep, signal)
-  const tally = new PodTally(budgets, concerns)
+  const tally = new PodTally(budgets, concerns, drain)
   await eachListed(api, pods, {}, (pod) => tally.add(pod), signal)
   return tally.sight
 }

@@ -1,8 +1,9 @@
 // Plans an update: first by what the watches know, which costs nothing; only what passes that is worth a look at all pods.
 
 import type { DirectUpdate } from '../../api/direct-update.ts'
-import { selects } from '../../core/label-selector.ts'
+import { drainOf } from '../../core/drain/drain-policy.ts'
 import { type Plan, type PlanView, planUpdate } from '../../core/plan/plan-update.ts'
+import { isChosen } from '../../core/update/is-chosen.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
 import { observe } from './observe.ts'
@@ -48,9 +49,12 @@ export class Planner {
       return { verdict: 'later', afterMs: due.atMs - startedMs }
     }
     const { spec } = update
-    const concerns = (node: string) =>
-      selects(spec.nodeSelector, this.#options.cluster.nodes.get(node)?.metadata.labels)
-    const sights = await observe(ports, { spec, serverVersion, concerns }, signal)
+    const concerns = (name: string) => {
+      const node = this.#options.cluster.nodes.get(name)
+      return node !== undefined && isChosen(spec, node)
+    }
+    const drain = drainOf(this.#options.cluster.policy?.spec.drain, spec.drain)
+    const sights = await observe(ports, { spec, serverVersion, concerns, drain }, signal)
     const plan = planUpdate({ ...this.#view(update, contents), sights })
     const endedMs = clock.monotonicMs()
     const restMs = Math.max(lookEveryMs, restPerLook * (endedMs - startedMs))

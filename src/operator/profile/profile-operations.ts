@@ -2,7 +2,8 @@
 
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { Work } from '../../api/work.ts'
-import { drainOf, type Operation } from '../../core/update/operation.ts'
+import { drainOf } from '../../core/drain/drain-policy.ts'
+import type { Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from '../update/operation-source.ts'
 import type { Operations } from '../update/operations.ts'
@@ -133,6 +134,6 @@ function operationFor(id: string, update: string, drain: boolean, policy: Mainte
     disruption: drain ? 'Drain' : 'None',
     rollback: 'Never',
     nodeTimeout,
-    drain: drainOf(policy?.spec.drain ?? {}),
+    drain: drainOf(policy?.spec.drain),
   }
 }

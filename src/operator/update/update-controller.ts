@@ -2,20 +2,34 @@
 
 import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
 import { isKubeError } from '../../api/kube-error.ts'
+import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
+import { saysApiAway } from '../../core/control-plane/api-away.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
-import { finalizer, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
+import type { Plan } from '../../core/plan/plan-update.ts'
+import { finalizer, isEndedPhase, isRetryOpen, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import { phaseOf } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
-import type { Planner } from '../preflight/planner.ts'
+import type { Later, Planner } from '../preflight/planner.ts'
 import type { Operations } from './operations.ts'
-import { RunningOperation, type Terms } from './running-operation.ts'
+import { RunningOperation } from './running-operation.ts'
 import { readScript, type ScriptShelf } from './script-content.ts'
-import { plannedStatus, type Refusal, refusedStatus, runningStatus } from './update-status.ts'
+import type { Terms } from './terms.ts'
+import { eventsOf } from './update-events.ts'
+import {
+  cancelledStatus,
+  expiryOf,
+  observed,
+  plannedStatus,
+  type Refusal,
+  refusedStatus,
+  runningStatus,
+} from './update-status.ts'
+import { updateTerms } from './update-terms.ts'
 
 export interface UpdateControllerOptions {
   readonly ports: OperatorPorts
@@ -57,11 +71,21 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const running = operations.get(name)
     if (running?.id === id && isPlanned(update)) {
-      if (running.adopt(termsOf(update, operation), operation)) options.wakeGrants()
+      const change = running.adopt(termsOf(update, operation, update.status?.warnings ?? []), operation)
+      if (change !== 'same') options.wakeGrants()
+      if (change === 'edited') wakeAll(name)
       return report(running, signal)
     }
     if (isOver(update, id)) {
       operations.remove(name, false)
+      if (update.status?.observedGeneration !== update.metadata.generation) {
+        await writeStatus(name, (_now, latest) => ({ ...latest.status, ...observed(latest) }), signal)
+      }
+      return undefined
+    }
+    if (operation.cancel !== undefined && !(update.status?.operationID === id && isPlanned(update))) {
+      operations.remove(name, false)
+      await writeStatus(name, (now, latest) => cancelledStatus(latest, id, now), signal)
       return undefined
     }
     return start(update, operation, signal)
@@ -79,8 +103,13 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       ensureFinalizer(update, signal),
     ])
     const contents = { scriptSha256: content?.sha256, validation: { sha256: validation?.sha256 } }
-    const plan = resumed
-      ? ({ verdict: 'planned', total: 0, preflight: [] } as const)
+    const plan: Plan | Later = resumed
+      ? {
+          verdict: 'planned',
+          total: 0,
+          preflight: [],
+          ...(update.status?.warnings && { warnings: update.status.warnings }),
+        }
       : await options.planner.plan(update, contents, signal)
     // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so; nor
     // for one that was edited while it was planned.
@@ -94,13 +123,13 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       cluster,
       slots: book,
       serverVersion: options.serverVersion,
-      terms: termsOf(update, operation),
+      terms: termsOf(update, operation, plan.warnings ?? []),
       operation,
       startedAt,
       ownNode: options.ownNode,
     })
     operations.add(running)
-    wakeHeld(update.metadata.name)
+    wakeAll(update.metadata.name)
     options.wakeGrants()
     if (!resumed) {
       // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
@@ -111,18 +140,9 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     return report(running, signal)
   }
 
-  function termsOf({ metadata, spec }: DirectUpdate, { work }: Operation): Terms {
-    const terms = { nodeSelector: spec.nodeSelector, strategy: spec.strategy, generation: metadata.generation }
-    const { profile } = spec
-    if (profile === undefined) return terms
-    return {
-      ...terms,
-      isDone: () => false,
-      workFor: (node) => {
-        const { reboot, ...rest } = options.profileWork(node, profile) ?? {}
-        return { ...work, ...rest, ...(reboot !== undefined && work.reboot === undefined && { reboot }) }
-      },
-    }
+  function termsOf(update: DirectUpdate, operation: Operation, warnings: readonly Reason[]): Terms {
+    const terms = updateTerms(update, operation, options.profileWork, ports.clock.now())
+    return { ...terms, apiAway: saysApiAway(warnings) ? 'Stated' : 'Unstated' }
   }
 
   async function refuse(name: string, id: string, refusal: Refusal, signal: AbortSignal) {
@@ -141,32 +161,37 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const name = running.owner
     const update = cluster.updates.get(name)
     if (!update) return undefined
-    const changedPhase = phaseOf(running.progress()) !== update.status?.phase
+    const now = ports.clock.now()
+    const changedPhase = phaseOf(running.progress(now)) !== update.status?.phase
     const dueMs = (writtenAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + statusEveryMs - ports.clock.monotonicMs()
     if (!changedPhase && dueMs > 0) return { afterMs: dueMs }
-    const now = ports.clock.now()
-    const next = runningStatus(update, running, (node) => cluster.states.get(node), now)
-    if (!changedPhase && equalJson(next, update.status)) return undefined
-    writtenAtMs.set(name, ports.clock.monotonicMs())
-    await writeStatus(
-      name,
-      (at, latest) => runningStatus(latest, running, (node) => cluster.states.get(node), at),
-      signal,
-    )
-    if (changedPhase) noteEnd(update, next)
-    if (next.phase === 'Succeeded' || next.phase === 'Failed') {
+    const compute = (latest: DirectUpdate, at: Date) =>
+      runningStatus(latest, running, (node) => cluster.states.get(node), cluster.policy?.spec.paused === true, at)
+    const next = compute(update, now)
+    if (changedPhase || !equalJson(next, update.status)) {
+      writtenAtMs.set(name, ports.clock.monotonicMs())
+      await writeStatus(name, (at, latest) => compute(latest, at), signal)
+      noteNews(update, next)
+    }
+    if (isEndedPhase(next.phase)) {
       operations.remove(name, false)
       wakeStaging(name)
+      return undefined
     }
-    return undefined
+    return whenAgain(running.wave(now)?.untilMs, expiryOf({ ...update, status: next }), now)
   }
 
-  function noteEnd(update: DirectUpdate, { phase, progress }: DirectUpdateStatus): void {
-    ports.log.info('update phase changed', { update: update.metadata.name, phase, progress })
-    if (phase === 'Succeeded') say(update, 'Normal', 'Succeeded', 'Finish', `all ${progress} nodes are done`)
-    if (phase === 'Failed') say(update, 'Warning', 'NodesFailed', 'Finish', `nodes failed; ${progress} done`)
-    if (phase === 'RequiresAttention')
-      say(update, 'Warning', 'RequiresAttention', 'Work', `a node needs a person; ${progress} done`)
+  function noteNews(update: DirectUpdate, next: DirectUpdateStatus): void {
+    const { phase, progress } = next
+    if (phase !== update.status?.phase)
+      ports.log.info('update phase changed', { update: update.metadata.name, phase, progress })
+    for (const { type, reason, action, note } of eventsOf(update.status, next)) say(update, type, reason, action, note)
+  }
+
+  /** What a person said concerns every node of it: under work, staging or failed. */
+  function wakeAll(name: string): void {
+    wakeHeld(name)
+    wakeStaging(name)
   }
 
   /** The finalizer: every node this update holds is put back before it goes. */
@@ -262,6 +287,14 @@ function isPlanned({ status }: DirectUpdate): boolean {
   return status?.conditions?.some(({ type, status: holds }) => type === 'Planned' && holds === 'True') ?? false
 }
 
-function isOver({ status }: DirectUpdate, id: string): boolean {
-  return status?.operationID === id && (status.phase === 'Succeeded' || status.phase === 'Failed')
+/** A failed one goes on when a person asks for that. */
+function isOver({ spec, status }: DirectUpdate, id: string): boolean {
+  if (status?.operationID !== id || !isEndedPhase(status.phase)) return false
+  return !(status.phase === 'Failed' && isRetryOpen({ spec, status }))
+}
+
+/** The first of two instants, where there is one. */
+function whenAgain(a: number | undefined, b: number | undefined, now: Date): { readonly afterMs: number } | undefined {
+  const first = Math.min(a ?? Number.POSITIVE_INFINITY, b ?? Number.POSITIVE_INFINITY)
+  return Number.isFinite(first) ? { afterMs: Math.max(1, first - now.getTime()) } : undefined
 }
