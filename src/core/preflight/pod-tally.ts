@@ -134,6 +134,6 @@ function request({ resources }: Container, resource: string): number {
   return quantity(resources?.requests, resource)
 }
 
-function quantity(amounts: Readonly<Record<string, string>> | undefined, resource: string): number {
-  return parseQuantity(amounts?.[resource] ?? '0') ?? 0
+function quantity(amounts: Readonly<Record<string, string | number>> | undefined, resource: string): number {
+  return parseQuantity(String(amounts?.[resource] ?? '0')) ?? 0
 }

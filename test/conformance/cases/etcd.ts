@@ -23,8 +23,9 @@ ETCD_ADVERTISE_CLIENT_URLS=http://${address}:2379
 
 export const conformanceCase: ConformanceCase = {
   name: 'etcd',
+  tool: { name: 'etcd', version: ['etcd', '--version'] },
   driver: etcdDriver(nodeRequests),
-  powerLosses: 1,
+  seeds: [1],
   setUp: async (bed) => {
     const url = await bed.publish('etcd', [await packageOf(olderEtcdVersion), await packageOf(etcdVersion)])
     const machine = await bed.machine()
