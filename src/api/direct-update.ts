@@ -5,6 +5,7 @@ import { type CelRule, celRules } from './cel-rule.ts'
 import { drainSettingsSchema } from './drain-settings.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { nodePhases } from './node-state.ts'
+import { checkReportsSchema, preflightSchema } from './preflight.ts'
 import { previewSchema } from './preview.ts'
 import { reasonSchema } from './reason.ts'
 import { durationText, instantText, labelSelector, objectName, sha256Text } from './scalars.ts'
@@ -59,6 +60,7 @@ export const directUpdateSpecSchema = z
     nodeSelector: labelSelector.optional(),
     strategy: strategySchema.optional(),
     drain: drainSettingsSchema.optional(),
+    preflight: preflightSchema.optional(),
     nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
     dryRun: z.boolean().optional().describe('plan it and stop: the answer is in status.preview. Default false'),
     operationTimeout,
@@ -110,6 +112,7 @@ export const directUpdateStatusSchema = z.strictObject({
   wave: waveStatusSchema.optional(),
   warnings: z.array(reasonSchema).max(20).optional().describe('what a person should know, though it goes on'),
   path: z.strictObject({ current: z.string().max(64), target: z.string().max(64) }).optional(),
+  preflight: checkReportsSchema.optional(),
   summary: z
     .strictObject({
       total: z.int(),

@@ -22,6 +22,7 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly OwnerReference[]
+  readonly managedFields?: readonly { readonly manager?: string; readonly apiVersion?: string }[]
 }
 
 export interface KubeObject {
@@ -79,12 +80,19 @@ export interface Toleration {
   readonly tolerationSeconds?: number
 }
 
+export interface Resources {
+  readonly requests?: Readonly<Record<string, string | number>>
+  readonly [field: string]: unknown
+}
+
 export interface Container {
   readonly name: string
   readonly image: string
   readonly command?: readonly string[]
   readonly args?: readonly string[]
-  readonly resources?: { readonly requests?: Readonly<Record<string, string | number>> }
+  readonly resources?: Resources
+  /** Always on an init container makes it a sidecar. */
+  readonly restartPolicy?: string
   readonly [field: string]: unknown
 }
 
@@ -128,6 +136,8 @@ export interface PodSpec {
   readonly nodeSelector?: Readonly<Record<string, string>>
   readonly containers: readonly Container[]
   readonly initContainers?: readonly Container[]
+  readonly resources?: Resources
+  readonly overhead?: Readonly<Record<string, string | number>>
   readonly affinity?: Affinity
   readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[]
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never'

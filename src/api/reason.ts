@@ -85,6 +85,9 @@ const planning = {
   ProfileContradicted: 'the update and a NodeProfile want different things; change one of the two',
   ProfileSourceMissing: 'the ConfigMap or Secret a file of the profile comes from is not there, or lacks the key',
   ProfileTooLarge: 'what the profiles want of one node is larger than 900 KiB; move large files into a package',
+  PreflightFailed:
+    'checks made before the first node is touched failed; status.preflight has them all, spec.preflight.skip leaves one out',
+  AgentOld: 'agents are older than the operator; let the agent DaemonSet roll out, or update the agents on the hosts',
   DisruptionRefused: 'the change needs a reboot, and the profile allows none; set spec.disruption to Auto or Reboot',
 } as const satisfies Catalogue
 

@@ -3,7 +3,9 @@
 import type { DirectUpdateSpec } from '../api/direct-update.ts'
 import type { RecordedRun } from '../api/simulation-record.ts'
 import type { ClusterSnapshot } from '../api/snapshot.ts'
+import type { Drain } from '../core/drain/drain-policy.ts'
 import type { PlanReport } from '../core/plan/plan-report.ts'
+import type { Sights } from '../core/preflight/sights.ts'
 import type { Bundles } from '../ports/bundles.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Compression } from '../ports/compression.ts'
@@ -133,6 +135,17 @@ export interface CliDependencies {
   /** Aborted by SIGINT or SIGTERM. */
   readonly signal: AbortSignal
   connect(connection: Connection): Promise<KubeApi>
+  /** A look at what the preflight checks need, with the rights of whoever asks. */
+  observe(
+    api: KubeApi,
+    question: {
+      readonly spec: DirectUpdateSpec
+      readonly serverVersion: string
+      readonly concerns: (node: string) => boolean
+      readonly drain: Drain
+    },
+    signal: AbortSignal,
+  ): Promise<Sights>
   readFile(path: string): Promise<string>
   writeFile(path: string, text: string): Promise<void>
   /** The agent on this machine. */

@@ -1,6 +1,7 @@
 // The options that say what an update is to do: the same for `update`, which does it, and for `plan`, which rehearses it.
 
 import { Option } from 'commander'
+import { checkNames } from '../api/preflight.ts'
 import { durationText, kubernetesVersion, objectName } from '../api/scalars.ts'
 import { strategyTypes } from '../api/strategy.ts'
 import { rebootChoices, rollbackChoices } from '../api/work.ts'
@@ -39,6 +40,7 @@ export function workOptions(): readonly Option[] {
     new Option('--node-timeout <duration>', 'how long the work on one node may take').argParser(
       textOf(durationText, 'It must be a duration such as 30m.'),
     ),
+    new Option('--skip-check <names...>', 'preflight checks whose answer does not count').choices([...checkNames]),
     new Option(
       '--operation-timeout <duration>',
       'how long all of it may take; time in which it is paused is not counted',

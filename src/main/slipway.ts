@@ -26,6 +26,8 @@ const deps: CliDependencies = {
   signal: stopSignal(),
   // A person waits for the answer: what cannot be reached is said after seconds, not after half a minute.
   connect: (connection) => connector.connect({ ...connection, component: 'cli', timeoutMs: 15_000, retryForMs: 2000 }),
+  observe: async (api, question, signal) =>
+    (await import('../operator/preflight/observe.ts')).observe({ api, clock }, question, signal),
   readFile: (path) => readFile(path, 'utf8'),
   writeFile: (path, text) => writeFile(path, text),
   local: async () => (await import('../adapters/local-socket/unix-client.ts')).unixClient,

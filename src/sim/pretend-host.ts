@@ -163,6 +163,8 @@ export class PretendHost implements Host {
       kubelet,
       ...(apiServer === undefined ? {} : { apiServer }),
       versionsOnOffer: [...(this.#options.versionsOnOffer ?? versionsOnOffer(kubelet))],
+      freeGiB: 10,
+      cgroup: 'v2',
       ...this.#options.facts,
     }
   }

@@ -1,13 +1,9 @@
 // slipway update: makes a DirectUpdate (and the ConfigMap of its script) and follows it to its end.
 
 import type { Command } from 'commander'
-import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../api/direct-update.ts'
-import { nodes } from '../../api/kube.ts'
+import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { isKubeError } from '../../api/kube-error.ts'
-import { nodeStates } from '../../api/node-state.ts'
-import { reasonCatalogue } from '../../api/reason.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { planUpdate } from '../../core/plan/plan-update.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
@@ -15,8 +11,9 @@ import { followUpdate, readSnapshot } from '../follow-update.ts'
 import { progressSink } from '../progress/choose-sink.ts'
 import type { ProgressSink } from '../progress/sink.ts'
 import { progressView } from '../progress/view.ts'
-import { kindMissing, listAll } from '../read-cluster.ts'
-import { type ScriptContent, storedScript, storeScript } from '../script-content.ts'
+import { kindMissing } from '../read-cluster.ts'
+import { refuseUnplanned, remark } from '../refuse-unplanned.ts'
+import { storeScript } from '../script-content.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { type Draft, type DraftOptions, draftUpdate } from '../update-draft.ts'
 import { workOptions } from '../update-options.ts'
@@ -61,9 +58,10 @@ async function runUpdate(context: CommandContext, options: UpdateOptions): Promi
   const { clock, signal, out } = context
   const draft = await draftUpdate(context, options)
   const api = await context.api()
-  await refuseUnplanned(context, api, draft.update.spec, options.namespace, draft.script)
+  const reports = await refuseUnplanned(context, api, draft, options.namespace)
   if (draft.script) await storeScript(api, options.namespace, draft.script, signal)
   const update = await createUpdate(api, draft.update, signal)
+  for (const report of reports) remark(context, report)
   const { name } = update.metadata
   if (!options.wait) {
     if (options.output === 'table') out.write(`${name} created; follow it: slipway status ${name} -w\n`)
@@ -104,35 +102,6 @@ export async function followToEnd(
     if (!(error instanceof SlipwayError) || error.code !== 'Stopped') throw error
     err.write(`the update goes on; follow it again: slipway status ${name} -w\n`)
     return exitCode.interrupted
-  }
-}
-
-/** The operator's own judgement, on what it would read: what it would refuse is refused before anything is created. */
-async function refuseUnplanned(
-  { sha256, signal }: CommandContext,
-  api: KubeApi,
-  spec: DirectUpdateSpec,
-  namespace: string,
-  script: ScriptContent | undefined,
-): Promise<void> {
-  const [found, states, serverVersion, stored] = await Promise.all([
-    listAll(api, nodes, {}, signal),
-    listAll(api, nodeStates, {}, signal),
-    api.serverVersion(signal),
-    script ? script.text : storedScript(api, namespace, spec.script, signal),
-  ])
-  const byName = new Map(states.items.map((state) => [state.metadata.name, state]))
-  const plan = planUpdate({
-    spec,
-    nodes: found.items,
-    stateOf: (name) => byName.get(name),
-    serverVersion,
-    scriptSha256: stored === undefined ? undefined : sha256(stored),
-  })
-  if (plan.verdict === 'refused') {
-    throw new SlipwayError('Refused', `${plan.reason.code}: ${plan.reason.message}`, {
-      nextStep: `nothing was created; ${reasonCatalogue[plan.reason.code]}`,
-    })
   }
 }
 

@@ -78,6 +78,7 @@ export function slipwayCluster(
             random,
             log,
             namespace,
+            version,
             leaseName: 'slipway-operator',
             identity: `${pod.metadata.name}_${random.uuid()}`,
             podName: pod.metadata.name,

@@ -16,15 +16,18 @@ const namesAtMost = 50
 /** The plan, and what it is expected to do. */
 type Planned = Extract<Plan, { verdict: 'planned' }> & { readonly preview: Preview | undefined }
 
+export type Refusal = Extract<Plan, { verdict: 'refused' }>
+
 export function plannedStatus(
   update: DirectUpdate,
   operation: RunningOperation,
-  { path, warnings, preview }: Planned,
+  { path, warnings, preflight, preview }: Planned,
   now: Date,
 ): DirectUpdateStatus {
   return {
     ...freshStatus(update, operation.id, operation.startedAt),
     ...(path && { path }),
+    preflight: [...preflight],
     ...(warnings && { warnings: [...warnings] }),
     ...(preview && { preview }),
     conditions: mergeConditions(
@@ -62,8 +65,7 @@ export function dryStatus(
 export function refusedStatus(
   update: DirectUpdate,
   operationID: string,
-  reason: Reason,
-  lasting: boolean,
+  { reason, lasting, preflight }: Refusal,
   now: Date,
 ): DirectUpdateStatus {
   const phase: UpdatePhase = lasting ? 'Failed' : 'Pending'
@@ -77,6 +79,7 @@ export function refusedStatus(
   return {
     ...freshStatus(update, operationID, now),
     phase,
+    ...(preflight && { preflight: [...preflight] }),
     ...(lasting && { finishedAt: at }),
     conditions: mergeConditions(
       update.status?.conditions ?? [],
