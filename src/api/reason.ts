@@ -13,7 +13,6 @@ const waiting = {
   ForeignLockUnknown: 'the lock of another tool cannot be read, so nothing starts; the message says what is missing',
   NodeOnHold: 'a person keeps the node for themselves; slipway release NODE gives it back',
   PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
-  WaveNotReached: 'nodes of an earlier wave are not done yet',
   WaveSoaking: 'the wave is done and is looked at for its soak time; the next begins after that',
   ApprovalWanted: 'the wave is done and the next wants an approval; look at its nodes, then run slipway approve',
   UpdatePaused: 'the update is paused: what is under work is finished, nothing new starts; go on with slipway resume',
