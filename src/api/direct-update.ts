@@ -2,6 +2,8 @@
 
 import { z } from 'zod'
 import { type CelRule, celRules } from './cel-rule.ts'
+import { gateStatusesSchema, gatesSchema } from './gate.ts'
+import { hookRunsSchema, hooksSchema } from './hook.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { drainSettingsSchema } from './maintenance-policy.ts'
 import { nodePhases } from './node-state.ts'
@@ -69,6 +71,8 @@ export const directUpdateSpecSchema = z
     strategy: strategySchema.optional(),
     drain: drainSettingsSchema.optional(),
     nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
+    gates: gatesSchema.optional().describe('what must hold before it goes on; those of the policy hold on top'),
+    hooks: hooksSchema.optional().describe('what is run or told before and after it, a wave or a node'),
   })
   .refine((spec) => workFields.some((field) => spec[field] !== undefined), nothingToDo)
   .meta(celRules({ rule: hasWork, message: nothingToDo }))
@@ -136,6 +140,8 @@ export const directUpdateStatusSchema = z.strictObject({
     )
     .max(5)
     .optional(),
+  gates: gateStatusesSchema.optional().describe('those that do not hold now'),
+  hooks: hookRunsSchema.optional().describe('of the update and its waves; those of nodes stand in their NodeStates'),
   conditions: z.array(conditionSchema).max(16).optional(),
 })
 

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { type CelRule, celRules } from './cel-rule.ts'
+import { gatesSchema } from './gate.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import {
   absolutePath,
@@ -71,6 +72,9 @@ export const maintenancePolicySpecSchema = z.strictObject({
     .max(16)
     .optional(),
   drain: drainSettingsSchema.optional(),
+  gates: gatesSchema
+    .optional()
+    .describe('before and after every node, whatever it is taken for: updates, profiles, maintenance, reboots'),
   reboots: z
     .strictObject({
       sentinels: z

@@ -1,6 +1,7 @@
 // NodeState: one per node, named as the node. The operator writes spec and status.rollout, that node's agent status.agent.
 
 import { z } from 'zod'
+import { hookRunsSchema } from './hook.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { reasonSchema } from './reason.ts'
 import { absolutePath, durationText, instantText, objectName, sha256Text } from './scalars.ts'
@@ -206,6 +207,9 @@ export const nodeStateSpecSchema = z.strictObject({
     .optional()
     .describe('how long the folders of ended orders stay on the host'),
   logs: logQuestionSchema.optional(),
+  hooks: hookRunsSchema
+    .optional()
+    .describe('hooks that ran for this node; a clean-up that is owed keeps the NodeState by a finalizer'),
 })
 export const nodeStateStatusSchema = z.strictObject({
   rollout: rolloutSchema.optional(),

@@ -24,6 +24,25 @@ export function selects(selector: LabelSelector | undefined, labels: Labels = {}
   })
 }
 
+/** As the API's query parameter has it; empty = everything. */
+export function selectorText(selector: LabelSelector | undefined): string {
+  const equal = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`)
+  const others = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
+    switch (operator) {
+      case 'In':
+        return `${key} in (${values.join(',')})`
+      case 'NotIn':
+        return `${key} notin (${values.join(',')})`
+      case 'Exists':
+        return key
+      case 'DoesNotExist':
+        return `!${key}`
+    }
+    return ''
+  })
+  return [...equal, ...others].join(',')
+}
+
 /** One label that whatever matches must carry, as `key=value`; empty where no single one is asked for. */
 export function requiredTerm(selector: LabelSelector | undefined): string {
   const [first] = Object.entries(selector?.matchLabels ?? {})

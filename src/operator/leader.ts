@@ -10,6 +10,10 @@ import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
+import { Checkpoints } from './gates/checkpoints.ts'
+import { Gates } from './gates/gates.ts'
+import { JobRuns } from './gates/job-runs.ts'
+import { SharedWatches } from './gates/shared-watches.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
 import { makeMaintenanceReconcile } from './maintenance/maintenance-controller.ts'
@@ -55,6 +59,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   const wakeUps = new WakeUps(ports, cluster, book, operations)
   const profiles = await openProfiles({ options, serverVersion, cluster, book, operations, wakeUps }, signal)
   wakeUps.follow()
+  const checkpoints = openCheckpoints({ options, cluster, book, wakeUps }, signal)
   const term: Term = {
     options,
     serverVersion,
@@ -62,7 +67,8 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     book,
     operations,
     wakeUps,
-    grants: new GrantPass(ports, cluster, book),
+    grants: new GrantPass(ports, cluster, book, (operation, node) => checkpoints.beforeNode(operation, node)),
+    checkpoints,
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
   }
@@ -112,10 +118,28 @@ interface Term {
   readonly grants: GrantPass
   readonly scripts: ScriptShelf
   readonly profiles: Profiles
+  readonly checkpoints: Checkpoints
+}
+
+function openCheckpoints(
+  { options, cluster, book, wakeUps }: Pick<Term, 'options' | 'cluster' | 'book' | 'wakeUps'>,
+  signal: AbortSignal,
+): Checkpoints {
+  const { ports, namespace } = options
+  const watches = new SharedWatches(ports, signal)
+  const jobs = new JobRuns(ports, watches, namespace)
+  const holderOf = (node: string) => book.holderOf(node)
+  const graceUntil = new Date(ports.clock.now().getTime() + graceMs)
+  const gates = new Gates({ ports, cluster, holderOf, watches, jobs, namespace }, graceUntil, signal)
+  return new Checkpoints(gates, cluster, {
+    grants: () => wakeUps.grants(),
+    node: (name) => wakeUps.node(name),
+    owner: (owner) => wakeUps.owner(owner),
+  })
 }
 
 function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
-  const { options, cluster, book, grants, operations, wakeUps, scripts, profiles } = term
+  const { options, cluster, book, grants, operations, wakeUps, scripts, profiles, checkpoints } = term
   const { ports, namespace, podName, stepDown, events } = options
   const wake = (name: string) => wakeUps.node(name)
   return makeNodeReconcile({
@@ -128,6 +152,7 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     events,
     operation: (id) => operations.operation(id),
     staging: (name, state) => operations.stagingOn(name)?.operation ?? stillStaging(operations, state),
+    afterNode: (operation, name, rollout) => checkpoints.afterNode(operation, name, rollout),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
       const update = cluster.updates.get(order.update)
@@ -167,6 +192,7 @@ function updateReconcile({
   wakeUps,
   scripts,
   profiles,
+  checkpoints,
 }: Term): Reconcile {
   return makeUpdateReconcile({
     ports: options.ports,
@@ -174,6 +200,7 @@ function updateReconcile({
     book,
     operations,
     scripts,
+    checkpoints,
     events: options.events,
     namespace: options.namespace,
     serverVersion,

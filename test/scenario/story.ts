@@ -30,6 +30,7 @@ export interface StoryOptions {
   readonly driversOf?: SimulationOptions['driversOf']
   readonly sideTasks?: SimulationOptions['sideTasks']
   readonly sealing?: SimulationOptions['sealing']
+  readonly web?: SimulationOptions['web']
   readonly seed?: number
 }
 
@@ -76,7 +77,7 @@ export async function play(options: StoryOptions, tell: (story: Story) => Promis
 }
 
 function build(
-  { nodes, driversOf, sideTasks, sealing }: StoryOptions,
+  { nodes, driversOf, sideTasks, sealing, web }: StoryOptions,
   seed: number,
   faults: CrashPoint,
   cluster: () => StoryCluster | undefined,
@@ -96,6 +97,7 @@ function build(
     ...(driversOf && { driversOf }),
     ...(sideTasks && { sideTasks }),
     ...(sealing && { sealing }),
+    ...(web && { web }),
   })
 }
 

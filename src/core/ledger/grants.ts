@@ -16,6 +16,8 @@ export interface Request {
   readonly role: Role
   /** Why this very node may not go now, by the operation's own judgement (a gate, an agent that is away). */
   readonly obstacle?: Reason | undefined
+  /** Asked last, when nothing else stands in the way: what it says must be true now. */
+  readonly gate?: (() => Reason | undefined) | undefined
 }
 
 /** One operation's wishes, in the order it wants its nodes. */
@@ -72,7 +74,8 @@ export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonl
         held ??
         request.obstacle ??
         obstacle(request, holder, { ...view, budgets, away, controlPlaneAway, holderOf }) ??
-        (counted >= limit.maxUnavailable ? limitSpent(limit) : undefined)
+        (counted >= limit.maxUnavailable ? limitSpent(limit) : undefined) ??
+        request.gate?.()
       if (reason?.code === 'NodeHeldElsewhere') {
         waiting ??= { verdict: 'waiting', holder, request, reason }
         continue

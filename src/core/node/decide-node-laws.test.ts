@@ -48,6 +48,7 @@ class World {
   watchesPods = false
   watchesLease = false
   watchesControllers = false
+  asksGates = false
   now = 1
   grace = 0
   readonly orders = new Set<string>()
@@ -140,6 +141,10 @@ class World {
         break
       case 'watchLease':
         this.watchesLease = true
+        break
+      case 'askGates':
+        expect(this.cordoned, 'gates are asked while the node is still away').toBe(true)
+        this.asksGates = true
         break
       case 'wait':
         break

@@ -165,6 +165,8 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
   if (verdict?.look === 'controllers' && view.controllers === undefined) return { action: 'watchControllers' }
   if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined) return { action: 'watchLease' }
   if (!verdict) {
+    const gated = passGates(view, operation, rollout)
+    if (gated) return gated
     if (rollout.cordon?.prior !== 'Unschedulable' && isOurCordon(node)) return { action: 'uncordon' }
     return enter(view, rollout, 'Done', { finished: true })
   }
@@ -176,6 +178,20 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
     reason: verdict.reason,
     unhurried: true,
   })
+}
+
+/** The node stays as it is until its gates hold. Once it takes pods again they have: they are not asked twice. */
+function passGates(view: NodeView, operation: Operation, rollout: Rollout): NodeAction | undefined {
+  if (!operation.gates?.some(({ when }) => when === 'AfterNode')) return undefined
+  const isBack = operation.disruption === 'Drain' && rollout.cordon?.prior === 'Schedulable' && !isOurCordon(view.node)
+  if (isBack) return undefined
+  if (!view.gates) return { action: 'askGates' }
+  if (view.gates.state === 'passed') return undefined
+  const { reason } = view.gates
+  if (view.gates.state === 'failed') return enter(view, rollout, 'Failed', { reason })
+  const told = rollout.phase === 'Verifying' && rollout.reason?.code === reason.code ? rollout.reason : undefined
+  if (told?.message === reason.message) return { action: 'wait' }
+  return enter(view, rollout, 'Verifying', { reason: { ...reason, since: told?.since }, unhurried: true })
 }
 
 /** Puts a node back whose operation is gone: nothing of it may run any more before the slot is returned. */

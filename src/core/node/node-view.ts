@@ -5,6 +5,7 @@ import type { Grant } from '../../api/maintenance-policy.ts'
 import type { NodeState, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
+import type { GateVerdict } from '../gates/decide-gate.ts'
 import type { Operation } from '../update/operation.ts'
 
 export interface DrainReport {
@@ -36,6 +37,8 @@ export interface NodeView {
   readonly leaseRenewedAt: string | undefined
   /** The cluster's controllers; undefined while not looked at. */
   readonly controllers: Controllers | undefined
+  /** What the gates after a node say; undefined while nobody asks. */
+  readonly gates?: GateVerdict | undefined
   readonly epoch: number
   readonly now: Date
   /** Nothing is judged late before this: after a change of leader everybody gets a fair time to report. */
@@ -56,6 +59,7 @@ export type NodeAction =
   | { readonly action: 'watchPods' }
   | { readonly action: 'watchLease' }
   | { readonly action: 'watchControllers' }
+  | { readonly action: 'askGates' }
   | { readonly action: 'setOrder'; readonly order: Order }
   /** Takes our marks off the NodeState: the operation is gone and nothing of it runs. */
   | { readonly action: 'clear' }

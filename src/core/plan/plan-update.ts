@@ -6,6 +6,7 @@ import type { Node } from '../../api/kube.ts'
 import type { NodeProfile } from '../../api/node-profile.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import { invalidGate } from '../gates/check-gates.ts'
 import { selects } from '../label-selector.ts'
 import { isReady, roleOf } from '../node/node-facts.ts'
 import { contradiction } from '../profile/contradiction.ts'
@@ -39,6 +40,8 @@ export type Plan =
 
 export function planUpdate(view: PlanView): Plan {
   const { spec } = view
+  const gate = invalidGate(spec.gates)
+  if (gate) return refused(true, gate.code, gate.message)
   const selected = view.nodes.filter((node) => selects(spec.nodeSelector, node.metadata.labels))
   if (selected.length === 0) {
     return refused(

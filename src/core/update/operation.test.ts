@@ -125,6 +125,8 @@ describe('an operation', () => {
       rollback: 'Image',
       nodeTimeout: '30m',
       drain,
+      gates: [],
+      hooks: [],
     })
   })
 

@@ -2,11 +2,13 @@
 // operator arrives at the same id. A finished update that is edited becomes a new operation, so that Git can drive it.
 
 import { type DirectUpdate, type DirectUpdateSpec, lastingFields } from '../../api/direct-update.ts'
+import type { Hook } from '../../api/hook.ts'
 import type { DrainSettings, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { OperationKind } from '../../api/node-state.ts'
 import type { Work } from '../../api/work.ts'
 import { parseDuration } from '../duration.ts'
 import { fingerprint } from '../fingerprint.ts'
+import { type Gate, gatesOf } from '../gates/gate.ts'
 import { workOf } from './work-of.ts'
 
 export const finalizer = 'slipway.dev/cleanup'
@@ -24,6 +26,9 @@ export interface Operation {
   /** How long the agent may work, where it may longer than until a person is called for. Absent = nodeTimeout. */
   readonly orderTimeout?: string
   readonly drain: Drain
+  /** The policy's and its own. */
+  readonly gates?: readonly Gate[]
+  readonly hooks?: readonly Hook[]
 }
 
 export interface Drain {
@@ -65,6 +70,8 @@ export function operationOf(update: DirectUpdate, policy: MaintenancePolicy | un
     rollback: spec.rollback ?? 'Image',
     nodeTimeout: spec.nodeTimeout ?? '30m',
     drain: drainOf({ ...policy?.spec.drain, ...spec.drain }),
+    gates: gatesOf(policy?.spec.gates, spec.gates),
+    hooks: spec.hooks ?? [],
   }
 }
 

@@ -18,16 +18,20 @@ export interface ProgressView {
   readonly slots: number
   /** Too many nodes failed: nothing new starts. */
   readonly stopped: boolean
-  /** Why the next node does not start, where one waits. */
+  /** Why the next node does not start, where one waits; after the last one, why it is not over. */
   readonly waitingFor: Reason | undefined
 }
 
-export function phaseOf({ counts, stopped, slots }: ProgressView): UpdatePhase {
+/** What holds it up will not pass by itself. */
+const needsPerson: ReadonlySet<Reason['code']> = new Set(['GateFailed', 'HookFailed'])
+
+export function phaseOf({ counts, stopped, slots, waitingFor }: ProgressView): UpdatePhase {
   const { waiting, working, attention, failed } = counts
   if (working > 0) return 'InProgress'
   if (attention > 0) return 'RequiresAttention'
+  if (waitingFor && needsPerson.has(waitingFor.code) && !(failed > 0 && stopped)) return 'RequiresAttention'
   if (failed > 0 && (stopped || waiting === 0)) return 'Failed'
-  return waiting === 0 && slots === 0 ? 'Succeeded' : 'InProgress'
+  return waiting === 0 && slots === 0 && !waitingFor ? 'Succeeded' : 'InProgress'
 }
 
 export function summaryOf(counts: Counts): Pick<Required<DirectUpdateStatus>, 'summary' | 'progress'> {

@@ -10,6 +10,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Random } from '../../ports/random.ts'
 import type { Sealing } from '../../ports/sealing.ts'
+import type { Web } from '../../ports/web.ts'
 import type { Slack } from '../../sim/rules/rule.ts'
 import { RuleChecker } from '../../sim/rules/rule-checker.ts'
 import { SimCluster, type SimClusterOptions } from '../../sim/sim-cluster.ts'
@@ -29,6 +30,7 @@ export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 
   /** What agents do besides their orders. */
   readonly sideTasks?: readonly SideTask[]
   readonly sealing?: Sealing
+  readonly web?: Web
 }
 
 export interface AgentTools {
@@ -37,7 +39,7 @@ export interface AgentTools {
 }
 
 export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
-  const { log, version, slack, driversOf = allDrivers, sideTasks = [], sealing, ...rest } = options
+  const { log, version, slack, driversOf = allDrivers, sideTasks = [], sealing, web, ...rest } = options
   const cluster: SimCluster = new SimCluster({
     ...rest,
     programs: {
@@ -53,6 +55,7 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
             identity: `${pod.metadata.name}_${random.uuid()}`,
             podName: pod.metadata.name,
             ...(sealing && { sealing }),
+            ...(web && { web }),
             ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
           },
           signal,

@@ -1,9 +1,10 @@
 // One pass over the ledger: slots that come back and slots that go out, in one write.
 
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { Reason } from '../../api/reason.ts'
 import { resolveCount } from '../../core/count.ts'
-import { type Budget, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
-import { ownerOfOperation } from '../../core/update/operation.ts'
+import { type Budget, type Claim, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
+import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
@@ -20,13 +21,20 @@ export class GrantPass {
   readonly #ports: OperatorPorts
   readonly #cluster: Cluster
   readonly #book: LedgerBook
+  readonly #gate: (operation: Operation, node: string) => Reason | undefined
   readonly #returns = new Map<string, Slot>()
   readonly #regrants = new Map<string, Slot>()
 
-  constructor(ports: OperatorPorts, cluster: Cluster, book: LedgerBook) {
+  constructor(
+    ports: OperatorPorts,
+    cluster: Cluster,
+    book: LedgerBook,
+    gate: (operation: Operation, node: string) => Reason | undefined,
+  ) {
     this.#ports = ports
     this.#cluster = cluster
     this.#book = book
+    this.#gate = gate
   }
 
   /** Asks for the slot to go back with the next pass. */
@@ -54,7 +62,7 @@ export class GrantPass {
       })
       verdicts = decideGrants(
         this.#view(policy, [...kept, ...regrants]),
-        operations.map((operation) => operation.claim()),
+        operations.map((operation) => this.#gated(operation)),
       )
       const granted = verdicts.flatMap(({ verdict, holder, request }) =>
         verdict === 'granted' ? [{ node: request.node, nodeUID: request.nodeUID, holder, since }] : [],
@@ -71,6 +79,18 @@ export class GrantPass {
       operation.waitingFor = reason
     }
     return { nodes: changed.map(({ node }) => node), owners: [...owners] }
+  }
+
+  /** Gates are asked node by node, and only for those that nothing else holds up. */
+  #gated(running: RunningOperation): Claim {
+    const claim = running.claim()
+    const { operation } = running
+    if (!operation.gates?.length) return claim
+    const gate = this.#gate
+    const requests = function* () {
+      for (const request of claim.requests) yield { ...request, gate: () => gate(operation, request.node) }
+    }
+    return { ...claim, requests: requests() }
   }
 
   /** Slots of nodes that were deleted, or replaced by another machine of the same name. */

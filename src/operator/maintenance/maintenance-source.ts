@@ -3,6 +3,7 @@
 
 import { type MaintenancePolicy, policyName } from '../../api/maintenance-policy.ts'
 import type { Work } from '../../api/work.ts'
+import { gatesOf } from '../../core/gates/gate.ts'
 import { isStillWished, maintenancePrefix, type Wish, wishOf } from '../../core/maintenance/wish.ts'
 import { atRest, belongsTo } from '../../core/node/order.ts'
 import { drainOf, type Operation } from '../../core/update/operation.ts'
@@ -69,5 +70,6 @@ function operationOfMaintenance(id: string, work: Work, policy: MaintenancePolic
     nodeTimeout: policy?.spec.maintenance?.timeout ?? defaultTimeout,
     ...(work.maintenance && { orderTimeout: noHurry }),
     drain: drainOf(policy?.spec.drain ?? {}),
+    gates: gatesOf(policy?.spec.gates),
   }
 }

@@ -2,6 +2,7 @@
 
 import type { NodeState, Order, Rollout } from '../../api/node-state.ts'
 import type { Work } from '../../api/work.ts'
+import type { GateVerdict } from '../../core/gates/decide-gate.ts'
 import { decideNode } from '../../core/node/decide-node.ts'
 import { isReady } from '../../core/node/node-facts.ts'
 import type { NodeAction, NodeView } from '../../core/node/node-view.ts'
@@ -30,6 +31,8 @@ export interface NodeControllerOptions {
   readonly operation: (id: string) => Operation | undefined
   /** The operation that wants a node without a slot to stage, or for which it has and should keep what it has. */
   readonly staging: (node: string, state: NodeState) => Operation | undefined
+  /** What the gates after a node say of it. */
+  readonly afterNode: (operation: Operation, node: string, rollout: Rollout) => GateVerdict
   /** What the operation asks of this node. */
   readonly workFor: (operation: Operation, node: string) => Work
   /** Puts what the order names where the agent finds it. */
@@ -81,8 +84,24 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const wanted = operation ?? staging
     const work = wanted ? options.workFor(wanted, name) : {}
     const { epoch } = book
+    const rollout = state.status?.rollout
+    const gates = held.asksGates && operation && rollout ? options.afterNode(operation, name, rollout) : undefined
     const view: NodeView = {
-      ...{ node, state, grant, operation, staging, work, drain, leaseRenewedAt, controllers, epoch, now, graceUntil },
+      ...{
+        node,
+        state,
+        grant,
+        operation,
+        staging,
+        work,
+        drain,
+        leaseRenewedAt,
+        controllers,
+        gates,
+        epoch,
+        now,
+        graceUntil,
+      },
     }
     const decision = decideNode(view)
     if (decision.action === 'wait') {
@@ -130,6 +149,9 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         return false
       case 'watchControllers':
         await held.watchControllers(signal)
+        return false
+      case 'askGates':
+        held.asksGates = true
         return false
       case 'setOrder':
         if (decision.order.desired !== 'Withdraw') await options.prepare(decision.order, signal)

@@ -2,6 +2,7 @@
 
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { Work } from '../../api/work.ts'
+import { gatesOf } from '../../core/gates/gate.ts'
 import { drainOf, type Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from '../update/operation-source.ts'
@@ -134,5 +135,7 @@ function operationFor(id: string, update: string, drain: boolean, policy: Mainte
     rollback: 'Never',
     nodeTimeout,
     drain: drainOf(policy?.spec.drain ?? {}),
+    // What disturbs nobody needs nobody's leave.
+    gates: drain ? gatesOf(policy?.spec.gates) : [],
   }
 }

@@ -41,7 +41,7 @@ export class MemberTable {
   #cursor = 0
   readonly #counts: Record<Standing, number> = { waiting: 0, working: 0, attention: 0, failed: 0, done: 0, skipped: 0 }
   readonly #workers = { total: 0, open: 0, counted: 0 }
-  readonly #controlPlane = { open: 0, working: 0, broken: 0 }
+  readonly #controlPlane = { total: 0, open: 0, working: 0, broken: 0 }
   readonly #free = new Set<string>()
   /** Waiting, but not Ready. */
   readonly #unready = new Set<string>()
@@ -83,6 +83,11 @@ export class MemberTable {
   /** Workers among them that count only because they are not Ready. */
   get countedNotReady(): ReadonlySet<string> {
     return this.#controlPlane.open > 0 ? noNames : this.#idleNotReady
+  }
+
+  /** Nodes of the control plane are among them, done or not. */
+  get hasControlPlane(): boolean {
+    return this.#controlPlane.total > 0
   }
 
   get inControlPlaneWave(): boolean {
@@ -207,6 +212,7 @@ export class MemberTable {
     const open = standing !== 'done' && standing !== 'skipped'
     const working = standing === 'working' || standing === 'attention'
     if (role === 'ControlPlane') {
+      this.#controlPlane.total += by
       if (open) this.#controlPlane.open += by
       if (working) this.#controlPlane.working += by
       if (standing === 'failed' || standing === 'attention') this.#controlPlane.broken += by

@@ -41,6 +41,8 @@ export interface Terms {
   readonly budgets?: readonly Budget[]
   /** Why nothing of it may start now. */
   readonly held?: () => Reason | undefined
+  /** Why it is not over though every node is done. */
+  readonly ending?: () => Reason | undefined
   /** What is asked of one node, where it differs from node to node. */
   readonly workFor?: (node: string) => Work
 }
@@ -164,8 +166,13 @@ export class RunningOperation {
       counts: { ...this.table.counts },
       slots: this.#slots.heldBy(this.id),
       stopped: this.#stopped(),
-      waitingFor: this.#obstacle(),
+      waitingFor: this.#obstacle() ?? this.#ending(),
     }
+  }
+
+  #ending(): Reason | undefined {
+    const { waiting, working, attention, failed } = this.table.counts
+    return waiting + working + attention + failed === 0 ? this.#terms.ending?.() : undefined
   }
 
   #obstacle(): Reason | undefined {

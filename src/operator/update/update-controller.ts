@@ -11,6 +11,7 @@ import { phaseOf } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { Checkpoints } from '../gates/checkpoints.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { Operations } from './operations.ts'
@@ -24,6 +25,7 @@ export interface UpdateControllerOptions {
   readonly book: LedgerBook
   readonly operations: Operations
   readonly scripts: ScriptShelf
+  readonly checkpoints: Checkpoints
   readonly events: EventRecorder
   readonly namespace: string
   readonly serverVersion: string
@@ -116,7 +118,12 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
   }
 
   function termsOf({ metadata, spec }: DirectUpdate, { work }: Operation): Terms {
-    const terms = { nodeSelector: spec.nodeSelector, strategy: spec.strategy, generation: metadata.generation }
+    const terms = {
+      nodeSelector: spec.nodeSelector,
+      strategy: spec.strategy,
+      generation: metadata.generation,
+      ...betweenWaves(metadata.name),
+    }
     const { profile } = spec
     if (profile === undefined) return terms
     return {
@@ -126,6 +133,21 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
         const { reboot, ...rest } = options.profileWork(node, profile) ?? {}
         return { ...work, ...rest, ...(reboot !== undefined && work.reboot === undefined && { reboot }) }
       },
+    }
+  }
+
+  /** The control plane is the first wave, the workers are the second. */
+  function betweenWaves(name: string): Pick<Terms, 'held' | 'ending'> {
+    const leave = (wave: number) => {
+      const running = operations.get(name)
+      const verdict = running && options.checkpoints.afterWave(running.operation, wave)
+      return verdict === undefined || verdict.state === 'passed' ? undefined : verdict.reason
+    }
+    const hadControlPlane = () => operations.get(name)?.table.hasControlPlane === true
+    return {
+      held: () =>
+        hadControlPlane() && operations.get(name)?.table.inControlPlaneWave === false ? leave(0) : undefined,
+      ending: () => leave(hadControlPlane() && operations.get(name)?.table.workers === 0 ? 0 : 1),
     }
   }
 
@@ -148,14 +170,14 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const dueMs = (writtenAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + statusEveryMs - ports.clock.monotonicMs()
     if (!changedPhase && dueMs > 0) return { afterMs: dueMs }
     const now = ports.clock.now()
-    const next = runningStatus(update, running, (node) => cluster.states.get(node), now)
+    const compute = (at: Date, latest: DirectUpdate) => ({
+      ...runningStatus(latest, running, (node) => cluster.states.get(node), at),
+      gates: noneIfEmpty(options.checkpoints.standing(running.id)),
+    })
+    const next = compute(now, update)
     if (!changedPhase && equalJson(next, update.status)) return undefined
     writtenAtMs.set(name, ports.clock.monotonicMs())
-    await writeStatus(
-      name,
-      (at, latest) => runningStatus(latest, running, (node) => cluster.states.get(node), at),
-      signal,
-    )
+    await writeStatus(name, compute, signal)
     if (changedPhase) noteEnd(update, next)
     if (next.phase === 'Succeeded' || next.phase === 'Failed') {
       operations.remove(name, false)
@@ -259,6 +281,10 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
 function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
   const created = new Date(metadata.creationTimestamp)
   return status?.operationID === undefined || now < created ? created : now
+}
+
+function noneIfEmpty<T>(list: readonly T[]): T[] | undefined {
+  return list.length === 0 ? undefined : [...list]
 }
 
 function isPlanned({ status }: DirectUpdate): boolean {
