@@ -56,17 +56,19 @@ export const hooksSchema = z
   .refine((hooks) => new Set(hooks.map(({ name }) => name)).size === hooks.length, namedOnce)
   .meta(celRules({ rule: 'self.all(a, self.exists_one(b, b.name == a.name))', message: namedOnce }))
 
-/** What became of one run of a hook. `cleanup` is copied from the hook when it starts: edits do not change what is owed. */
+/** What became of one run of a hook. What it does is copied when it starts: edits do not change what is owed. */
 export const hookRunSchema = z.strictObject({
   hook: z.string().max(63),
+  job: jobAction.optional(),
+  http: httpAction.optional(),
+  timeout: durationText,
   when: z.enum(hookPoints),
   operationID: z.string().min(1).max(320),
   wave: z.int().min(0).optional(),
-  run: z.int().min(1).describe('counts when the same hook is run again, after a retry'),
   state: z
     .enum(['Running', 'Succeeded', 'Failed', 'Ignored'])
     .describe('Ignored: it failed, and the hook says Continue'),
-  since: instantText,
+  since: instantText.describe('tells this run from another one of the same hook'),
   reason: reasonSchema.optional(),
   cleanup: z
     .strictObject({

@@ -14,6 +14,8 @@ import { Checkpoints } from './gates/checkpoints.ts'
 import { Gates } from './gates/gates.ts'
 import { JobRuns } from './gates/job-runs.ts'
 import { SharedWatches } from './gates/shared-watches.ts'
+import { Hooks } from './hooks/hooks.ts'
+import { WaveChecks } from './hooks/wave-checks.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
 import { makeMaintenanceReconcile } from './maintenance/maintenance-controller.ts'
@@ -59,7 +61,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   const wakeUps = new WakeUps(ports, cluster, book, operations)
   const profiles = await openProfiles({ options, serverVersion, cluster, book, operations, wakeUps }, signal)
   wakeUps.follow()
-  const checkpoints = openCheckpoints({ options, cluster, book, wakeUps }, signal)
+  const { checkpoints, hooks, checks } = openChecks({ options, cluster, book, wakeUps }, signal)
   const term: Term = {
     options,
     serverVersion,
@@ -69,6 +71,8 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     wakeUps,
     grants: new GrantPass(ports, cluster, book, (operation, node) => checkpoints.beforeNode(operation, node)),
     checkpoints,
+    hooks,
+    checks,
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
   }
@@ -119,27 +123,32 @@ interface Term {
   readonly scripts: ScriptShelf
   readonly profiles: Profiles
   readonly checkpoints: Checkpoints
+  readonly hooks: Hooks
+  readonly checks: WaveChecks
 }
 
-function openCheckpoints(
+function openChecks(
   { options, cluster, book, wakeUps }: Pick<Term, 'options' | 'cluster' | 'book' | 'wakeUps'>,
   signal: AbortSignal,
-): Checkpoints {
+): Pick<Term, 'checkpoints' | 'hooks' | 'checks'> {
   const { ports, namespace } = options
   const watches = new SharedWatches(ports, signal)
   const jobs = new JobRuns(ports, watches, namespace)
   const holderOf = (node: string) => book.holderOf(node)
   const graceUntil = new Date(ports.clock.now().getTime() + graceMs)
   const gates = new Gates({ ports, cluster, holderOf, watches, jobs, namespace }, graceUntil, signal)
-  return new Checkpoints(gates, cluster, {
+  const checkpoints = new Checkpoints(gates, cluster, {
     grants: () => wakeUps.grants(),
     node: (name) => wakeUps.node(name),
     owner: (owner) => wakeUps.owner(owner),
   })
+  const hooks = new Hooks(ports, jobs, graceUntil, signal)
+  const wake = (update: string) => wakeUps.owner(update)
+  return { checkpoints, hooks, checks: new WaveChecks({ checkpoints, hooks, clock: ports.clock, wake }) }
 }
 
 function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
-  const { options, cluster, book, grants, operations, wakeUps, scripts, profiles, checkpoints } = term
+  const { options, cluster, book, grants, operations, wakeUps, scripts, profiles, checkpoints, hooks } = term
   const { ports, namespace, podName, stepDown, events } = options
   const wake = (name: string) => wakeUps.node(name)
   return makeNodeReconcile({
@@ -149,6 +158,7 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     grants,
     budgets: new BudgetWatch(ports, wake, signal),
     ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    hooks,
     events,
     operation: (id) => operations.operation(id),
     staging: (name, state) => operations.stagingOn(name)?.operation ?? stillStaging(operations, state),
@@ -193,6 +203,7 @@ function updateReconcile({
   scripts,
   profiles,
   checkpoints,
+  checks,
 }: Term): Reconcile {
   return makeUpdateReconcile({
     ports: options.ports,
@@ -201,6 +212,7 @@ function updateReconcile({
     operations,
     scripts,
     checkpoints,
+    checks,
     events: options.events,
     namespace: options.namespace,
     serverVersion,

@@ -1,6 +1,7 @@
 // What makes whom look again: changes in the cluster become keys in the controllers' queues.
 
 import type { NodeState } from '../api/node-state.ts'
+import { isOwed } from '../core/hooks/decide-hooks.ts'
 import { cordonOwner } from '../core/node/node-facts.ts'
 import { WorkQueue } from '../kube/work-queue.ts'
 import type { Cluster } from './cluster/cluster.ts'
@@ -99,6 +100,7 @@ export class WakeUps {
     const node = this.#cluster.nodes.get(name)
     const state = this.#cluster.states.get(name)
     if (!node || !state || this.#book.grantOf(name) || cordonOwner(node) !== undefined) return true
+    if (isOwed(state.spec.hooks)) return true
     // A node that stages, or was asked to, has an order without a slot.
     return !isAtRest(state) || isForeign(state, node) || state.spec.order?.desired === 'Stage'
   }

@@ -9,23 +9,27 @@ import { parseDuration } from '../duration.ts'
 import type { Operation } from '../update/operation.ts'
 import { sickness } from './health.ts'
 import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
+import { cleanUp, hooksAfter, hooksBefore } from './node-hooks.ts'
 import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
 import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, makeOrder, orderID } from './order.ts'
 import { stageNode } from './stage-node.ts'
+
+/** Nothing has been done to the node yet. */
+const beforeWork: ReadonlySet<Rollout['phase']> = new Set(['Staging', 'Pending'])
 
 export function decideNode(view: NodeView): NodeAction {
   const { grant, operation, state, node } = view
   const rollout = state.status?.rollout
   if (!grant) return withoutSlot(view)
   if (operation?.id !== grant.holder) return releaseNode(view, grant)
-  if (rollout?.operationID !== operation.id || rollout.phase === 'Staging') return startNode(view, operation)
+  if (rollout?.operationID !== operation.id || beforeWork.has(rollout.phase)) return startNode(view, operation)
   switch (rollout.phase) {
     case 'Done':
       return isOurCordon(node) && rollout.cordon?.prior !== 'Unschedulable'
         ? { action: 'uncordon' }
-        : { action: 'returnGrant' }
+        : (cleanUp(view) ?? { action: 'returnGrant' })
     case 'Failed':
-      return { action: 'wait' }
+      return cleanUp(view) ?? { action: 'wait' }
     default:
       return workNode(view, operation, rollout)
   }
@@ -38,7 +42,10 @@ function withoutSlot(view: NodeView): NodeAction {
   // Whatever was cordoned is under work: the ledger must know.
   if (rollout?.cordon && !atRest.has(rollout.phase)) return { action: 'regrant' }
   if (isOurCordon(node)) return { action: 'uncordon' }
-  if (rollout && !atRest.has(rollout.phase) && rollout.operationID !== staging?.id) return { action: 'clear' }
+  const owed = cleanUp(view)
+  if (owed) return owed
+  const isAbandoned = rollout?.operationID !== staging?.id || rollout?.phase === 'Pending'
+  if (rollout && !atRest.has(rollout.phase) && isAbandoned) return { action: 'clear' }
   if (staging) return stageNode(view, staging)
   return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
 }
@@ -49,10 +56,25 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
   const { order } = state.spec
   // The ledger was lost and the node given anew: what the other operation has under way here ends first.
   if (before && !atRest.has(before.phase) && order && !hasStopped(order, state)) return withdraw(order)
-  if (!isCordoned(node) && operation.disruption === 'Drain') {
-    // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
-    return isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
-  }
+  const isUntouched = !isCordoned(node) && operation.disruption === 'Drain'
+  // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
+  if (isUntouched && !isReady(node)) return { action: 'returnGrant' }
+  const hooked = hooksBefore(view, operation, () => beginRollout(view, operation, { phase: 'Pending' }))
+  if (hooked) return hooked
+  if (isUntouched) return { action: 'cordon' }
+  return beginRollout(view, operation, {
+    phase: 'Draining',
+    deadline: new Date(now.getTime() + operation.drain.timeoutMs).toISOString(),
+    cordon: { prior: isCordoned(node) && !isOurCordon(node) ? 'Unschedulable' : 'Schedulable' },
+  })
+}
+
+function beginRollout(
+  { state, now }: NodeView,
+  operation: Operation,
+  part: Pick<Rollout, 'phase' | 'deadline' | 'cordon'>,
+): NodeAction {
+  const { order } = state.spec
   const done = completedBefore(state)
   return {
     action: 'setRollout',
@@ -61,11 +83,9 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
       ...(operation.kind && { kind: operation.kind }),
       update: operation.update,
       operationID: operation.id,
-      phase: 'Draining',
       since: now.toISOString(),
-      deadline: new Date(now.getTime() + operation.drain.timeoutMs).toISOString(),
       attempt: order && belongsTo(order, operation.id) ? attemptOf(order) : 1,
-      cordon: { prior: isCordoned(node) && !isOurCordon(node) ? 'Unschedulable' : 'Schedulable' },
+      ...part,
     },
   }
 }
@@ -165,8 +185,8 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
   if (verdict?.look === 'controllers' && view.controllers === undefined) return { action: 'watchControllers' }
   if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined) return { action: 'watchLease' }
   if (!verdict) {
-    const gated = passGates(view, operation, rollout)
-    if (gated) return gated
+    const held = passChecks(view, operation, rollout)
+    if (held) return held
     if (rollout.cordon?.prior !== 'Unschedulable' && isOurCordon(node)) return { action: 'uncordon' }
     return enter(view, rollout, 'Done', { finished: true })
   }
@@ -180,11 +200,14 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
   })
 }
 
-/** The node stays as it is until its gates hold. Once it takes pods again they have: they are not asked twice. */
+/** The node stays as it is until its gates hold and its hooks ended. Once it takes pods again they have: none is asked twice. */
+function passChecks(view: NodeView, operation: Operation, rollout: Rollout): NodeAction | undefined {
+  const isBack = operation.disruption === 'Drain' && rollout.cordon?.prior === 'Schedulable' && !isOurCordon(view.node)
+  return isBack ? undefined : (passGates(view, operation, rollout) ?? hooksAfter(view, operation, rollout))
+}
+
 function passGates(view: NodeView, operation: Operation, rollout: Rollout): NodeAction | undefined {
   if (!operation.gates?.some(({ when }) => when === 'AfterNode')) return undefined
-  const isBack = operation.disruption === 'Drain' && rollout.cordon?.prior === 'Schedulable' && !isOurCordon(view.node)
-  if (isBack) return undefined
   if (!view.gates) return { action: 'askGates' }
   if (view.gates.state === 'passed') return undefined
   const { reason } = view.gates
@@ -195,12 +218,15 @@ function passGates(view: NodeView, operation: Operation, rollout: Rollout): Node
 }
 
 /** Puts a node back whose operation is gone: nothing of it may run any more before the slot is returned. */
-function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
+function releaseNode(view: NodeView, grant: Grant): NodeAction {
+  const { state, node } = view
   const { order } = state.spec
   if (order && belongsTo(order, grant.holder) && !hasStopped(order, state)) return withdraw(order)
   const rollout = state.status?.rollout
   const ours = rollout?.operationID === grant.holder
   if (isOurCordon(node) && !(ours && rollout.cordon?.prior === 'Unschedulable')) return { action: 'uncordon' }
+  const owed = cleanUp(view)
+  if (owed) return owed
   if (ours && !atRest.has(rollout.phase)) return { action: 'clear' }
   return { action: 'returnGrant' }
 }

@@ -1,11 +1,12 @@
 import { directUpdates } from '../../api/direct-update.ts'
+import type { HookRun } from '../../api/hook.ts'
 import type { Node, ObjectReference } from '../../api/kube.ts'
 import { nodes } from '../../api/kube.ts'
 import type { Rollout } from '../../api/node-state.ts'
 
 export interface NodeEvent {
   readonly regarding: ObjectReference
-  readonly related: ObjectReference
+  readonly related?: ObjectReference
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly action: string
@@ -38,6 +39,19 @@ export function eventOf(node: Node, before: Rollout | undefined, after: Rollout)
     default:
       return undefined
   }
+}
+
+/** A hook that failed, and a clean-up that did: somebody may have to undo something by hand. */
+export function hookEvents(node: string, before: HookRun | undefined, after: HookRun): readonly NodeEvent[] {
+  const regarding = { apiVersion: nodes.apiVersion, kind: nodes.kind, name: node }
+  const say = (reason: HookRun['reason']): readonly NodeEvent[] =>
+    reason
+      ? [{ regarding, type: 'Warning', reason: reason.code, action: 'Hook', note: reason.message.slice(0, 1000) }]
+      : []
+  return [
+    ...(after.state !== before?.state ? say(after.reason) : []),
+    ...(after.cleanup?.state !== before?.cleanup?.state ? say(after.cleanup?.reason) : []),
+  ]
 }
 
 function reference(

@@ -40,8 +40,8 @@ export class MemberTable {
   #sorted = false
   #cursor = 0
   readonly #counts: Record<Standing, number> = { waiting: 0, working: 0, attention: 0, failed: 0, done: 0, skipped: 0 }
-  readonly #workers = { total: 0, open: 0, counted: 0 }
-  readonly #controlPlane = { total: 0, open: 0, working: 0, broken: 0 }
+  readonly #workers = { total: 0, open: 0, counted: 0, begun: 0 }
+  readonly #controlPlane = { total: 0, open: 0, working: 0, broken: 0, begun: 0 }
   readonly #free = new Set<string>()
   /** Waiting, but not Ready. */
   readonly #unready = new Set<string>()
@@ -85,9 +85,18 @@ export class MemberTable {
     return this.#controlPlane.open > 0 ? noNames : this.#idleNotReady
   }
 
-  /** Nodes of the control plane are among them, done or not. */
-  get hasControlPlane(): boolean {
-    return this.#controlPlane.total > 0
+  /** The control plane is wave 0, the workers are wave 1. */
+  get waves(): {
+    readonly first: number
+    readonly current: number
+    readonly isBegun: boolean
+    readonly isDone: boolean
+  } {
+    const { waiting, working, attention, failed } = this.#counts
+    const first = this.#controlPlane.total > 0 ? 0 : 1
+    const current = this.inControlPlaneWave || this.#workers.total === 0 ? 0 : 1
+    const { begun } = current === 0 ? this.#controlPlane : this.#workers
+    return { first, current, isBegun: begun > 0, isDone: waiting + working + attention + failed === 0 }
   }
 
   get inControlPlaneWave(): boolean {
@@ -211,13 +220,16 @@ export class MemberTable {
     this.#counts[standing] += by
     const open = standing !== 'done' && standing !== 'skipped'
     const working = standing === 'working' || standing === 'attention'
+    const begun = standing !== 'waiting' && standing !== 'skipped'
     if (role === 'ControlPlane') {
       this.#controlPlane.total += by
+      if (begun) this.#controlPlane.begun += by
       if (open) this.#controlPlane.open += by
       if (working) this.#controlPlane.working += by
       if (standing === 'failed' || standing === 'attention') this.#controlPlane.broken += by
     } else {
       this.#workers.total += by
+      if (begun) this.#workers.begun += by
       if (open) this.#workers.open += by
       if (working || !ready) this.#workers.counted += by
       if (!working && !ready) this.#list(this.#idleNotReady, member, by)

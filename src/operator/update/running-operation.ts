@@ -237,6 +237,7 @@ export class RunningOperation {
         case 'RequiresAttention':
           return 'attention'
         case 'Staging':
+        case 'Pending':
           break
         default:
           return 'working'

@@ -1,6 +1,7 @@
 // One DirectUpdate: plan it, let it take nodes, tell how it stands, and put everything back when it is deleted.
 
 import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
+import type { HookRun } from '../../api/hook.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
@@ -12,6 +13,7 @@ import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Checkpoints } from '../gates/checkpoints.ts'
+import type { WaveChecks, WaveStanding } from '../hooks/wave-checks.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { Operations } from './operations.ts'
@@ -26,6 +28,7 @@ export interface UpdateControllerOptions {
   readonly operations: Operations
   readonly scripts: ScriptShelf
   readonly checkpoints: Checkpoints
+  readonly checks: WaveChecks
   readonly events: EventRecorder
   readonly namespace: string
   readonly serverVersion: string
@@ -61,10 +64,12 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       if (running.adopt(termsOf(update, operation), operation)) options.wakeGrants()
       return report(running, signal)
     }
-    if (isOver(update, id)) {
-      operations.remove(name, false)
-      return undefined
-    }
+    const over = isOver(update, id)
+    if (over) operations.remove(name, false)
+    // What an operation that is over owes comes before the next one.
+    const isPast = over || update.status?.operationID !== id
+    if (isPast && !(await options.checks.settle(update, hookWriter(name, signal)))) return undefined
+    if (over) return undefined
     return start(update, operation, signal)
   }
 
@@ -122,7 +127,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       nodeSelector: spec.nodeSelector,
       strategy: spec.strategy,
       generation: metadata.generation,
-      ...betweenWaves(metadata.name),
+      ...checksOf(metadata.name),
     }
     const { profile } = spec
     if (profile === undefined) return terms
@@ -136,18 +141,28 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     }
   }
 
-  /** The control plane is the first wave, the workers are the second. */
-  function betweenWaves(name: string): Pick<Terms, 'held' | 'ending'> {
-    const leave = (wave: number) => {
+  /** What stands between the update and its next node, or its end. */
+  function checksOf(name: string): Pick<Terms, 'held' | 'ending'> {
+    const reason = () => {
       const running = operations.get(name)
-      const verdict = running && options.checkpoints.afterWave(running.operation, wave)
-      return verdict === undefined || verdict.state === 'passed' ? undefined : verdict.reason
+      const update = cluster.updates.get(name)
+      return running && update && options.checks.reason(standingOf(running), update)
     }
-    const hadControlPlane = () => operations.get(name)?.table.hasControlPlane === true
-    return {
-      held: () =>
-        hadControlPlane() && operations.get(name)?.table.inControlPlaneWave === false ? leave(0) : undefined,
-      ending: () => leave(hadControlPlane() && operations.get(name)?.table.workers === 0 ? 0 : 1),
+    return { held: reason, ending: reason }
+  }
+
+  /** Hooks are brought on by what was last written of them. */
+  async function runHooks(running: RunningOperation, signal: AbortSignal): Promise<void> {
+    const update = cluster.updates.get(running.owner)
+    if (!update || !running.operation.hooks?.length) return
+    await options.checks.advance(standingOf(running), update, hookWriter(running.owner, signal))
+    options.wakeGrants()
+  }
+
+  function hookWriter(name: string, signal: AbortSignal) {
+    return async (hooks: readonly HookRun[]) => {
+      await writeStatus(name, (_now, { status }) => ({ ...status, hooks: [...hooks] }), signal)
+      return cluster.updates.get(name)
     }
   }
 
@@ -164,6 +179,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
 
   async function report(running: RunningOperation, signal: AbortSignal) {
     const name = running.owner
+    await runHooks(running, signal)
     const update = cluster.updates.get(name)
     if (!update) return undefined
     const changedPhase = phaseOf(running.progress()) !== update.status?.phase
@@ -201,6 +217,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (!finalizers.includes(finalizer)) return undefined
     operations.leaving.add(name)
     if (wakeHeld(name) + wakeStaging(name) > 0) return undefined
+    if (!(await options.checks.settle(update, hookWriter(name, signal)))) return undefined
     const kept = finalizers.filter((entry) => entry !== finalizer)
     await patch(update, { metadata: { finalizers: kept.length > 0 ? kept : null } }, signal)
     return undefined
@@ -281,6 +298,10 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
 function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
   const created = new Date(metadata.creationTimestamp)
   return status?.operationID === undefined || now < created ? created : now
+}
+
+function standingOf({ operation, table }: RunningOperation): WaveStanding {
+  return { operation, ...table.waves }
 }
 
 function noneIfEmpty<T>(list: readonly T[]): T[] | undefined {
