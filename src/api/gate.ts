@@ -8,7 +8,8 @@ import { durationText, instantText, labelSelector, objectName, shapedText, webAd
 
 export const gateTypes = ['NodeReady', 'PodsReady', 'Prometheus', 'Alertmanager', 'Http', 'Job', 'Cel'] as const
 export const gatePoints = ['BeforeNode', 'AfterNode', 'AfterWave', 'Soak'] as const
-export const maxGates = 16
+/** The API server prices every rule by how often it may run: more would not fit. */
+export const maxGates = 8
 
 export type GateType = (typeof gateTypes)[number]
 export type GatePoint = (typeof gatePoints)[number]
@@ -156,7 +157,7 @@ export const gateStatusSchema = z.strictObject({
   reason: reasonSchema,
 })
 
-export const gateStatusesSchema = z.array(gateStatusSchema).max(maxGates)
+export const gateStatusesSchema = z.array(gateStatusSchema).max(2 * maxGates)
 
 export type GateSpec = z.infer<typeof gateSchema>
 export type GateStatus = z.infer<typeof gateStatusSchema>

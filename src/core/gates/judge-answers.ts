@@ -35,7 +35,7 @@ export function judgePrometheus(answer: Answer, bounds: Bounds): Look {
   }
   const wrong: string[] = []
   for (const { metric, value } of samples) {
-    const number = Number(value[1])
+    const number = numberOf(value[1])
     if (Number.isNaN(number)) {
       return { state: 'unknown', message: `the query gives ${value[1]} for ${labelsOf(metric)}: that is no number` }
     }
@@ -68,6 +68,11 @@ export function judgeHttp(
   }
   if (expectBody === undefined || body.includes(expectBody)) return { state: 'holds' }
   return { state: 'fails', message: `answered without "${expectBody}": ${excerpt(body)}` }
+}
+
+/** Prometheus writes infinity in its own way. */
+function numberOf(text: string): number {
+  return Number(text.replace(/Inf$/, 'Infinity'))
 }
 
 function isWithin(value: number, { max, min, equals }: Bounds): boolean {

@@ -1,7 +1,7 @@
 // Gates as the controllers ask for them: the answer is at once what is known, and who asked is woken when it changes. A gate
 // that nobody asks for any more is let go by itself; nothing has to be closed.
 
-import type { GatePoint, GateStatus } from '../../api/gate.ts'
+import { type GatePoint, type GateStatus, maxGates } from '../../api/gate.ts'
 import type { GateVerdict } from '../../core/gates/decide-gate.ts'
 import type { Gate } from '../../core/gates/gate.ts'
 import type { Subject } from '../../core/hooks/subject.ts'
@@ -48,7 +48,7 @@ export class Gates {
       .filter(({ subject, gate }) => subject.operation === operation && gate.when !== 'AfterNode')
       .flatMap((open) => open.status() ?? [])
       .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .slice(0, 16)
+      .slice(0, 2 * maxGates)
   }
 
   #opened(gate: Gate, question: GateQuestion): OpenGate {
