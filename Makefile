@@ -8,6 +8,10 @@ BIN := node_modules/.bin
 SEEDS ?= 5000
 export SLIPWAY_SEEDS := $(SEEDS)
 
+# CASES=script,reboot: some cases of the conformance suite only.
+comma := ,
+CASE_FILES = $(patsubst %,/%.test.ts,$(subst $(comma), ,$(CASES)))
+
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
@@ -35,12 +39,12 @@ e2e-full: $(INSTALLED) ## all of that on more and larger clusters: about an hour
 conformance: $(INSTALLED) ## every driver on booted machines, then docs/reference/drivers.md; needs root; CASES=script,reboot for some
 	@[ "$$(id -u)" = 0 ] || { echo 'make conformance boots machines and needs root: run it as root' >&2; exit 1; }
 	@rm -rf .cache/conformance
-	@SLIPWAY_E2E=1 SLIPWAY_CONFORMANCE='$(CASES)' $(BIN)/vitest run --project conformance
+	@SLIPWAY_E2E=1 $(BIN)/vitest run --project conformance $(CASE_FILES)
 	@$(MAKE) drivers-table
 
 torture: $(INSTALLED) ## the same with 30 power losses a driver: hours
 	@[ "$$(id -u)" = 0 ] || { echo 'make torture boots machines and needs root: run it as root' >&2; exit 1; }
-	@SLIPWAY_E2E=1 SLIPWAY_CONFORMANCE='$(CASES)' SLIPWAY_POWER_LOSSES=30 $(BIN)/vitest run --project conformance
+	@SLIPWAY_E2E=1 SLIPWAY_POWER_LOSSES=30 $(BIN)/vitest run --project conformance $(CASE_FILES)
 
 drivers-table: $(INSTALLED) ## write docs/reference/drivers.md from the last make conformance
 	@$(BIN)/node test/conformance/write-drivers-table.ts

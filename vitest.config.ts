@@ -41,7 +41,10 @@ export default defineConfig({
               test: {
                 name: 'e2e',
                 // Most of the time somebody waits for a machine: two beds at once take little longer than one.
-                include: process.env.SLIPWAY_E2E === 'full' ? ['test/e2e/**/*.test.ts'] : ['test/e2e/*.test.ts'],
+                include:
+                  process.env.SLIPWAY_E2E === 'full'
+                    ? ['test/{e2e,conformance}/**/*.test.ts']
+                    : ['test/e2e/*.test.ts', 'test/conformance/quick/*.test.ts'],
                 testTimeout: 900_000,
                 hookTimeout: 3_600_000,
                 sequence: { groupOrder: 2 },
@@ -51,10 +54,9 @@ export default defineConfig({
               extends: true as const,
               test: {
                 name: 'conformance',
-                include: ['test/conformance/*.test.ts'],
+                include: ['test/conformance/**/*.test.ts'],
                 testTimeout: 900_000,
                 hookTimeout: 3_600_000,
-                fileParallelism: false,
                 sequence: { groupOrder: 3 },
               },
             },

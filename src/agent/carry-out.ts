@@ -15,9 +15,17 @@ import type { Driver, Step, StepContext } from './drivers/driver.ts'
 import { folderContent, folderNotes } from './journal/notes.ts'
 import type { EndState, OrderFolder } from './journal/order-folder.ts'
 import { corrupt } from './journal/sealed-file.ts'
-import { type Gatekeeper, isReleased, type Permission, permissionByWatch, permissionToStart } from './permission.ts'
+import {
+  askedBack,
+  type Gatekeeper,
+  isReleased,
+  type Permission,
+  permissionByWatch,
+  permissionToStart,
+} from './permission.ts'
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
 import { runStep, type StepOutcome } from './step-runner.ts'
+import { planUndo, type UndoPlan, undoStepsOf } from './undo-plan.ts'
 
 export interface Workshop extends Gatekeeper {
   readonly host: Host
@@ -50,16 +58,6 @@ export function stepsOf(order: Order, drivers: readonly Driver[]): readonly Step
   return drivers.filter((driver) => driver.concerns(order)).flatMap((driver) => driver.steps(order))
 }
 
-/** What takes the work back when a step failed, the last first; as much of it as the order asks for. */
-export function undoStepsOf(order: Order, drivers: readonly Driver[]): readonly Step[] {
-  const { rollback = 'Image' } = order
-  if (rollback === 'Never') return []
-  return drivers
-    .filter((driver) => driver.concerns(order) && (rollback === 'All' || driver.undoneWith === 'Image'))
-    .toReversed()
-    .flatMap(({ undo }) => (undo.possible ? undo.steps(order) : []))
-}
-
 export function stepNamesOf(order: Order, drivers: readonly Driver[]): StepNames {
   const named = (steps: readonly Step[]) => steps.map((step) => step.name)
   return { steps: named(stepsOf(order, drivers)), undo: named(undoStepsOf(order, drivers)) }
@@ -80,6 +78,8 @@ export async function carryOut(
   // An earlier life may have died before it could tell. Not at once: what is found next may have to be told instead.
   if (hasBegun(folder)) shop.tell(progressReport(folder, steps), soonMs)
   if (folder.failure) return await undo(task, failedBefore(folder.failure), signal)
+  const unbegun = hasBegun(folder) ? undefined : askedBack(shop, folder.accepted.order)
+  if (unbegun) return close(task, 'Withdrawn', { reason: unbegun })
   await noteRelease(task)
   const staged = await stage(task, signal)
   if (!staged.may) return close(task, staged.end, { reason: staged.reason })
@@ -88,6 +88,8 @@ export async function carryOut(
   const work = steps.slice(0, folder.accepted.steps.length)
   for (const [index, step] of work.entries()) {
     if (folder.steps[index]?.done) continue
+    const back = whyBackNow(task)
+    if (back) return await undo(task, { index, finishedAt: shop.clock.now(), reason: back }, signal)
     const result = await takeStep(task, index, step, signal)
     if (result.outcome === 'failed') return await undo(task, result.failed, signal)
     if (result.outcome === 'stopped') return close(task, result.permission.end, { reason: result.permission.reason })
@@ -196,18 +198,39 @@ function takeStep(task: Task, index: number, step: Step, signal: AbortSignal): P
   )
 }
 
-/** Takes back what was done, where the order asks for that; the order has failed either way. */
+/** Asked for, and nothing has run that would have to stay: past the point of no return an order is finished. */
+function whyBackNow(task: Task): Reason | undefined {
+  const reason = askedBack(task.shop, task.order)
+  return reason && undoOf(task).isWhole ? reason : undefined
+}
+
+function undoOf({ shop, folder, order }: Task, failed?: number): UndoPlan {
+  return planUndo(order, shop.drivers, folder.steps.slice(0, folder.accepted.steps.length), failed)
+}
+
+/** Takes back what was done, as far as the order asks for that and it can be. */
 async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promise<AgentOrder> {
   const { folder, steps } = task
   const first = folder.accepted.steps.length
-  if (steps.length === first) return close(task, 'Failed', { failed })
+  const isCancelled = failed.reason.code === 'OrderWithdrawn'
+  const plan = undoOf(task, failed.index)
+  const { pointOfNoReturn } = plan
+  const end = pointOfNoReturn ? { failed, reason: noReturn(failed.reason, pointOfNoReturn) } : { failed }
+  if (steps.length === first && !isCancelled) return close(task, 'Failed', end)
   if (!folder.failure) await folder.fail({ ...failed, finishedAt: failed.finishedAt.toISOString() })
   for (const [offset, step] of steps.slice(first).entries()) {
-    if (folder.steps[first + offset]?.done) continue
+    if (!plan.steps.includes(step.name) || folder.steps[first + offset]?.done) continue
     const result = await takeStep(task, first + offset, step, signal)
-    if (result.outcome !== 'done') return close(task, 'Failed', { failed })
+    if (result.outcome === 'failed' && isCancelled) return close(task, 'Failed', { failed: result.failed })
+    if (result.outcome !== 'done') return close(task, 'Failed', end)
   }
-  return close(task, 'Failed', { failed, rolledBack: true })
+  if (isCancelled) return close(task, 'Withdrawn', { reason: failed.reason, rolledBack: true })
+  return close(task, 'Failed', pointOfNoReturn ? end : { failed, rolledBack: true })
+}
+
+function noReturn(reason: Reason, { step, because }: NonNullable<UndoPlan['pointOfNoReturn']>): Reason {
+  const message = `${reason.message}; step ${step} and what came before it were not undone: ${because}`
+  return { code: 'PointOfNoReturn', message: message.slice(0, 4096) }
 }
 
 function stopped(reason: Reason): Permission {

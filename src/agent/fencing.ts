@@ -38,7 +38,7 @@ export function judgeOrder(view: OrderView): Verdict {
   const obstacle = fence(view)
   if (journalled) return obstacle ? { verdict: 'withdraw', reason: obstacle } : { verdict: 'resume' }
   if (obstacle) return { verdict: 'refuse', reason: obstacle }
-  if (order.desired === 'Withdraw')
+  if (order.desired === 'Withdraw' || order.desired === 'PutBack')
     return { verdict: 'withdraw', reason: withdrawn('it was withdrawn before it began') }
   if (view.withoutDriver.length > 0) {
     const message = `this agent has no driver for ${view.withoutDriver.join(', ')}`
@@ -58,6 +58,13 @@ export function whyStop(order: Order, state: NodeState | undefined): Reason | un
   if (wanted.desired === 'Withdraw') return withdrawn('the operator withdrew it')
   if (nodeUIDOf(state) !== order.nodeUID) return fencedOff('the Node of this name is another one by now')
   return undefined
+}
+
+/** Why what was done is to be taken back, where the operator asks for that; whether it can be is the agent's to say. */
+export function whyBack(order: Order, state: NodeState | undefined): Reason | undefined {
+  const wanted = state?.spec.order
+  if (wanted?.id !== order.id || wanted.desired !== 'PutBack') return undefined
+  return withdrawn('the update was cancelled; what was done is as before')
 }
 
 export function nodeUIDOf(state: NodeState): string | undefined {

@@ -12,7 +12,7 @@ import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
 import type { Deadline } from './deadline.ts'
-import { whyStop } from './fencing.ts'
+import { whyBack, whyStop } from './fencing.ts'
 
 export type Permission =
   | { readonly may: true }
@@ -37,6 +37,11 @@ const backOff = { baseMs: 500, maxMs: 10_000 }
 export function isReleased(gate: Gatekeeper, order: Order): boolean {
   const wanted = gate.isSynced() ? gate.store.get(gate.nodeName)?.spec.order : undefined
   return wanted?.id === order.id && wanted.desired === 'Run'
+}
+
+/** Why the order is to be taken back, by what is known without asking. */
+export function askedBack(gate: Gatekeeper, order: Order): Reason | undefined {
+  return gate.isSynced() ? whyBack(order, gate.store.get(gate.nodeName)) : undefined
 }
 
 /** By what is known without asking. */

@@ -2,13 +2,15 @@
 
 import { z } from 'zod'
 import { type CelRule, celRules } from './cel-rule.ts'
+import { drainSettingsSchema } from './drain-settings.ts'
 import { gateStatusesSchema, gatesSchema } from './gate.ts'
 import { hookRunsSchema, hooksSchema } from './hook.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
-import { drainSettingsSchema } from './maintenance-policy.ts'
 import { nodePhases } from './node-state.ts'
 import { reasonSchema } from './reason.ts'
-import { countOrPercent, durationText, instantText, labelSelector, objectName, sha256Text } from './scalars.ts'
+import { durationText, instantText, labelSelector, objectName, sha256Text } from './scalars.ts'
+import { operationTimeout, steeringFields, steeringStatusFields } from './steering.ts'
+import { strategySchema, waveStatusSchema } from './strategy.ts'
 import {
   binaryWorkSchema,
   bundleSchema,
@@ -30,18 +32,6 @@ const hasWork = workFields.map((field) => `has(self.${field})`).join(' || ')
 const scriptReference = z.strictObject({
   configMap: objectName.describe('in the operator’s namespace; its key "script" is the content'),
   sha256: sha256Text,
-})
-
-export const strategySchema = z.strictObject({
-  maxUnavailable: countOrPercent
-    .optional()
-    .describe('of the selected workers; the policy’s budgets hold on top. Default 1'),
-  maxFailures: z
-    .int()
-    .min(0)
-    .max(100_000)
-    .optional()
-    .describe('nodes that may fail before the update stops. Default 0'),
 })
 
 export const directUpdateSpecSchema = z
@@ -73,6 +63,8 @@ export const directUpdateSpecSchema = z
     nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
     gates: gatesSchema.optional().describe('what must hold before it goes on; those of the policy hold on top'),
     hooks: hooksSchema.optional().describe('what is run or told before and after it, a wave or a node'),
+    operationTimeout,
+    ...steeringFields,
   })
   .refine((spec) => workFields.some((field) => spec[field] !== undefined), nothingToDo)
   .meta(celRules({ rule: hasWork, message: nothingToDo }))
@@ -80,14 +72,23 @@ export const directUpdateSpecSchema = z
 /** While nodes are being worked on, what is done to which of them stands; `self` is the whole object. */
 export const directUpdateRules: readonly CelRule[] = lastingFields.map((field) => ({
   rule: [
-    "!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['InProgress', 'RequiresAttention'])",
+    "!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['InProgress', 'RequiresAttention', 'Paused'])",
     `has(self.spec.${field}) == has(oldSelf.spec.${field}) && (!has(self.spec.${field}) || self.spec.${field} == oldSelf.spec.${field})`,
   ].join(' || '),
-  message: `${field} cannot change while the update runs: wait for its end, or delete it and create another`,
+  message: `${field} cannot change while the update runs: wait for its end, or cancel it first (spec.desiredState Cancelled)`,
   fieldPath: `.spec.${field}`,
 }))
 
-export const updatePhases = ['Pending', 'Planning', 'InProgress', 'Succeeded', 'Failed', 'RequiresAttention'] as const
+export const updatePhases = [
+  'Pending',
+  'Planning',
+  'InProgress',
+  'Paused',
+  'Succeeded',
+  'Failed',
+  'RequiresAttention',
+  'Cancelled',
+] as const
 
 export const conditionSchema = z.strictObject({
   type: z.string().max(64),
@@ -105,6 +106,9 @@ export const directUpdateStatusSchema = z.strictObject({
   startedAt: instantText.optional(),
   finishedAt: instantText.optional(),
   progress: z.string().max(32).optional().describe('for the eye: 4/12'),
+  ...steeringStatusFields,
+  wave: waveStatusSchema.optional(),
+  warnings: z.array(reasonSchema).max(20).optional().describe('what a person should know, though it goes on'),
   path: z.strictObject({ current: z.string().max(64), target: z.string().max(64) }).optional(),
   summary: z
     .strictObject({

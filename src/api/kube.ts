@@ -98,6 +98,7 @@ export interface PodSpec {
     readonly name: string
     readonly emptyDir?: object
     readonly persistentVolumeClaim?: { readonly claimName: string }
+    readonly ephemeral?: object
     readonly [source: string]: unknown
   }[]
   readonly [field: string]: unknown

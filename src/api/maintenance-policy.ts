@@ -1,12 +1,13 @@
 // MaintenancePolicy: one object, named `default`. Its status is the ledger, the only place that grants the right to disrupt.
 
 import { z } from 'zod'
+import { budgetSchema } from './budget.ts'
 import { type CelRule, celRules } from './cel-rule.ts'
+import { drainSettingsSchema } from './drain-settings.ts'
 import { gatesSchema } from './gate.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import {
   absolutePath,
-  countOrPercent,
   durationText,
   instantText,
   labelSelector,
@@ -15,13 +16,6 @@ import {
   webAddress,
 } from './scalars.ts'
 import { maxJobs } from './work.ts'
-
-export const drainSettingsSchema = z.strictObject({
-  timeout: durationText.optional().describe('after this the drain needs a person; it goes on trying. Default 30m'),
-  podGracePeriod: durationText.optional().describe('overrides the pods’ own; absent = as each pod says'),
-  unmanagedPods: z.enum(['Block', 'Delete']).optional().describe('pods nothing would make again. Default Block'),
-  emptyDir: z.enum(['Delete', 'Block']).optional().describe('pods that keep data in an emptyDir. Default Delete'),
-})
 
 const oneSource = 'names exactly one of configMap and url'
 const namedOnce = 'has a job name twice: each job has its own'
@@ -63,14 +57,7 @@ export const maintenanceSchema = z.strictObject({
 
 export const maintenancePolicySpecSchema = z.strictObject({
   paused: z.boolean().optional().describe('emergency stop: nothing new starts, anywhere'),
-  budgets: z
-    .array(
-      z.strictObject({
-        maxUnavailable: countOrPercent.describe('of all nodes of the cluster, whatever they are away for'),
-      }),
-    )
-    .max(16)
-    .optional(),
+  budgets: z.array(budgetSchema).max(16).optional(),
   drain: drainSettingsSchema.optional(),
   gates: gatesSchema
     .optional()
@@ -114,17 +101,29 @@ export const grantSchema = z.strictObject({
   since: instantText,
 })
 
+export const turnSchema = z.strictObject({
+  lane: z.string().max(320).describe('a DirectUpdate, a NodeProfile, or all maintenance together'),
+  at: instantText.describe('when it was last given a node'),
+})
+
 export const maintenancePolicyStatusSchema = z.strictObject({
-  ledger: z.strictObject({ epoch: z.int().min(0), grants: z.array(grantSchema).max(10_000) }).optional(),
+  ledger: z
+    .strictObject({
+      epoch: z.int().min(0),
+      grants: z.array(grantSchema).max(10_000),
+      turns: z.array(turnSchema).max(1000).optional().describe('whoever was given a node longest ago is next'),
+    })
+    .optional(),
 })
 
 export type MaintenanceJob = z.infer<typeof jobSchema>
 export type MaintenancePolicySpec = z.infer<typeof maintenancePolicySpecSchema>
-export type DrainSettings = z.infer<typeof drainSettingsSchema>
 export type Grant = z.infer<typeof grantSchema>
+export type Turn = z.infer<typeof turnSchema>
 export interface Ledger {
   readonly epoch: number
   readonly grants: readonly Grant[]
+  readonly turns?: readonly Turn[] | undefined
 }
 
 export interface MaintenancePolicy extends KubeObject {

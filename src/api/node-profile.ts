@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { type CelRule, celRules } from './cel-rule.ts'
-import { conditionSchema, strategySchema } from './direct-update.ts'
+import { conditionSchema } from './direct-update.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import {
   fileSchema,
@@ -13,6 +13,7 @@ import {
   unitSchema,
 } from './profile-items.ts'
 import { durationText, labelSelector } from './scalars.ts'
+import { profileStrategySchema } from './strategy.ts'
 
 const itemFields = ['repositories', 'packages', 'files', 'units', 'kernelArguments', 'sysctls'] as const
 const nothingWanted = 'names nothing: set repositories, packages, files, units, kernelArguments or sysctls'
@@ -72,7 +73,7 @@ export const nodeProfileSpecSchema = z
       .enum(removalChoices)
       .optional()
       .describe('what becomes of an item that is not wanted any more: as it was before, or left. Default Restore'),
-    strategy: strategySchema.optional(),
+    strategy: profileStrategySchema.optional(),
     drift: z
       .strictObject({
         check: durationText.optional().describe('how often a host is compared, besides file notification. Default 10m'),

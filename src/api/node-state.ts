@@ -29,8 +29,10 @@ export const orderSchema = z.strictObject({
   role: z.enum(['ControlPlane', 'Worker']),
   offline: z.enum(['Allowed', 'Refused']).describe('whether a disruptive step may start while the API is away'),
   desired: z
-    .enum(['Stage', 'Run', 'Withdraw'])
-    .describe('Stage: fetch and check all that is needed while the node still works, then wait for Run'),
+    .enum(['Stage', 'Run', 'Withdraw', 'PutBack'])
+    .describe(
+      'Stage: fetch and check all that is needed while the node still works, then wait for Run. Withdraw: start nothing more. PutBack: undo what was done, or, where that cannot be, finish',
+    ),
   bootID: z
     .string()
     .max(64)
@@ -53,6 +55,9 @@ export const nodePhases = [
   'RequiresAttention',
 ] as const
 
+/** Where a pod that holds up a drain stands on the ladder. */
+export const podDrainStates = ['Completing', 'Blocked', 'Terminating', 'Forced'] as const
+
 export const rolloutSchema = z.strictObject({
   kind: z.enum(operationKinds).optional(),
   update: objectName,
@@ -61,6 +66,7 @@ export const rolloutSchema = z.strictObject({
   since: instantText,
   deadline: instantText.optional().describe('after this the node is RequiresAttention; never a free slot'),
   attempt: z.int().min(1),
+  retried: z.string().max(64).optional().describe('the spec.retry.token of the update when the node failed'),
   reason: reasonSchema.optional(),
   cordon: z
     .strictObject({ prior: z.enum(['Schedulable', 'Unschedulable']) })
@@ -71,7 +77,7 @@ export const rolloutSchema = z.strictObject({
       total: z.int().min(0),
       left: z.int().min(0),
       pods: z
-        .array(z.strictObject({ pod: z.string().max(507), reason: reasonSchema }))
+        .array(z.strictObject({ pod: z.string().max(507), state: z.enum(podDrainStates), reason: reasonSchema }))
         .max(20)
         .describe('the pods that hold it up, twenty at most'),
     })
@@ -103,7 +109,7 @@ export const agentOrderSchema = z.strictObject({
     .describe('by the host’s clock; the node is healthy only with a heartbeat after this'),
   reason: reasonSchema.optional(),
   warnings: z.array(z.string().max(512)).max(16).optional().describe('what a person should know, though it went on'),
-  rolledBack: z.boolean().optional().describe('it failed, and what it had done was undone'),
+  rolledBack: z.boolean().optional().describe('what it had done was undone'),
   steps: z.array(agentStepSchema).max(maxSteps),
 })
 
@@ -224,6 +230,7 @@ export const nodeStateStatusSchema = z.strictObject({
 export type OperationKind = (typeof operationKinds)[number]
 export type Order = z.infer<typeof orderSchema>
 export type NodePhase = (typeof nodePhases)[number]
+export type PodDrainState = (typeof podDrainStates)[number]
 export type Rollout = z.infer<typeof rolloutSchema>
 export type AgentStep = z.infer<typeof agentStepSchema>
 export type AgentOrder = z.infer<typeof agentOrderSchema>

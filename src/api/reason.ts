@@ -7,10 +7,18 @@ type Catalogue = Readonly<Record<string, string>>
 
 const waiting = {
   BudgetSpent: 'as many nodes are away as the budget allows; it goes on when one is back',
+  BudgetAllowsNothing:
+    'nodes that no operation of ours will bring back use the budget up; bring them back, or raise the budget',
+  ForeignLockHeld: 'another tool holds its lock on the cluster’s nodes; it goes on when that one lets go',
+  ForeignLockUnknown: 'the lock of another tool cannot be read, so nothing starts; the message says what is missing',
+  NodeOnHold: 'a person keeps the node for themselves; slipway release NODE gives it back',
   PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
   WaveNotReached: 'nodes of an earlier wave are not done yet',
-  FailuresReached:
-    'as many nodes failed as the update tolerates; look at the failed nodes, then delete or edit the update',
+  WaveSoaking: 'the wave is done and is looked at for its soak time; the next begins after that',
+  ApprovalWanted: 'the wave is done and the next wants an approval; look at its nodes, then run slipway approve',
+  UpdatePaused: 'the update is paused: what is under work is finished, nothing new starts; go on with slipway resume',
+  UpdateCancelled: 'the update is cancelled: nothing new starts, nodes under work are finished or put back',
+  FailuresReached: 'more nodes failed than the update tolerates; look at them, then run slipway retry',
   NodeNotReady:
     'the node is not Ready, so it is not touched; bring it back, delete it, or leave it out by the selector',
   NodeHeldElsewhere: 'another operation holds this node; it goes on when that one ends',
@@ -27,8 +35,13 @@ const waiting = {
 
 const draining = {
   PodEvicting: 'the eviction was accepted; the pod is shutting down',
-  PodTerminating: 'the pod is shutting down',
+  PodTerminating: 'the pod is shutting down, for longer than its grace period; look at the kubelet of its node',
+  PodStuck: 'the pod was told to go, but its node is not Ready and nobody confirms it; bring the node back',
+  PodFinalizers: 'the pod has ended, but finalizers keep it; whoever set them must take them off',
+  PodCompleting: 'a drain rule lets the pod run to its end; it is evicted when the rule’s timeout is over',
+  PodSkipped: 'a drain rule leaves the pod where it is',
   PodDisruptionBudget: 'a PodDisruptionBudget allows no disruption now; bring the workload back to full health',
+  PodWaitsItsTurn: 'the PodDisruptionBudget’s allowance goes first to a node that was taken earlier',
   PodUnderTwoBudgets: 'the API server never evicts a pod under two PodDisruptionBudgets; remove one of them',
   PodUnmanaged: 'nothing would make this pod again; delete it, or set drain.unmanagedPods to Delete',
   PodKeepsData: 'the pod keeps data in an emptyDir; set drain.emptyDir to Delete, or delete the pod',
@@ -37,11 +50,20 @@ const draining = {
   PodOfDaemonSet: 'a DaemonSet pod; it belongs on every node',
   PodFinished: 'the pod has ended already',
   PodOfOperator: 'the operator itself; no other node can take it, so it stays',
+  PodForced: 'the pod is deleted in spite of what kept it, with its grace period, because the drain settings say so',
+  PodRemoved:
+    'the pod did not end within its grace period and is removed with none, because the drain settings say so; its processes may still run',
+  VolumesAttached: 'the pods have left; their volumes are still attached to the node, so their successors cannot start',
+  VolumesStuck:
+    'volumes are not detached within drain.volumeTimeout; look at the CSI driver, or delete the VolumeAttachments named',
+  DrainAborted:
+    'the drain took longer than drain.timeout; the node was put back as it was, and counts as failed until it is retried',
   DrainTimedOut: 'the drain takes longer than drain.timeout; the pods named hold it up',
 } as const satisfies Catalogue
 
 const planning = {
   Planned: 'the update can be carried out',
+  SkipUnknown: 'spec.skip names a node that is not there or not selected; correct the name',
   NothingSelected: 'no node matches the selector',
   Downgrade: 'a node already runs a newer version; Kubernetes cannot go back',
   VersionSkipsMinor: 'kubeadm upgrades one minor version at a time',
@@ -62,6 +84,10 @@ const planning = {
 const outcome = {
   Succeeded: 'every node is done',
   InProgress: 'nodes are being worked on',
+  Paused: 'nothing new starts until the update is resumed',
+  Cancelled: 'the update was cancelled; nodes it had not finished are as they were',
+  OperationTimedOut:
+    'the update took longer than operationTimeout; raise it, or run slipway retry for the same time again',
   Deleting: 'the update is being deleted; its nodes are put back',
   NodesFailed: 'more nodes failed than the update tolerates',
   StepFailed: 'a step on the host failed; its last lines are quoted',
@@ -106,6 +132,8 @@ const outcome = {
   BundleIncomplete: 'the bundle does not hold what the work needs; add what is named and make it anew',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed; what it had done was undone',
+  PointOfNoReturn:
+    'the work failed after a step that cannot be undone; nothing before that step was undone: repair the cause, then retry',
   Drifted: 'the host is not as its NodeProfiles want it',
   PathTaken: 'what lies at a path of the profile cannot be replaced and put back; move it away or take the path out',
   UnitFailed: 'a systemd unit does not do what the profile asks for; journalctl -u UNIT on the host says why',

@@ -87,7 +87,7 @@ export const kubernetesVersion = shapedText(
 
 const labelKeyPattern = '([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?'
 const labelKeyMessage = 'must be a label key such as pool or topology.kubernetes.io/zone'
-const labelKey = shapedText(317, labelKeyPattern, labelKeyMessage)
+export const labelKey = shapedText(317, labelKeyPattern, labelKeyMessage)
 
 const labelValue = shapedText(
   63,
@@ -102,7 +102,8 @@ const requirement = z
   .strictObject({
     key: labelKey,
     operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-    values: z.array(labelValue).max(100).optional(),
+    // More would make the rule on each value too dear for the API server where selectors stand in lists.
+    values: z.array(labelValue).max(50).optional(),
   })
   .refine(
     ({ operator, values }) =>

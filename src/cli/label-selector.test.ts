@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { selects } from '../core/label-selector.ts'
-import { parseSelector, selectorText } from './label-selector.ts'
+import { selectorText, selects } from '../core/label-selector.ts'
+import { parseSelector } from './label-selector.ts'
 
 describe('label selectors', () => {
   it.each([

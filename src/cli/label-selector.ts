@@ -30,24 +30,6 @@ export function parseSelector(text: string): LabelSelector {
   }
 }
 
-export function selectorText(selector: LabelSelector | undefined): string {
-  const labels = Object.entries(selector?.matchLabels ?? {}).map(([name, wanted]) => `${name}=${wanted}`)
-  return [...labels, ...(selector?.matchExpressions ?? []).map(expressionText)].join(',')
-}
-
-function expressionText({ key: name, operator, values = [] }: Requirement): string {
-  switch (operator) {
-    case 'In':
-      return `${name} in (${values.join(',')})`
-    case 'NotIn':
-      return `${name} notin (${values.join(',')})`
-    case 'Exists':
-      return name
-    case 'DoesNotExist':
-      return `!${name}`
-  }
-}
-
 function parseTerm(term: string): Requirement | { readonly key: string; readonly equals: string } | undefined {
   const equal = equality.exec(term)
   if (equal) {

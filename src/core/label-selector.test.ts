@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LabelSelector } from '../api/kube.ts'
-import { requiredTerm, selects, termsOf } from './label-selector.ts'
+import { requiredTerm, selectorText, selects, termsOf } from './label-selector.ts'
 
 const labels = { pool: 'a', zone: 'north', empty: '' }
 const term = (key: string, operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist', values?: string[]): LabelSelector => ({
@@ -70,5 +70,19 @@ describe('a label selector', () => {
     )
     expect(termsOf()).toContain(requiredTerm(undefined))
     expect(requiredTerm({ matchLabels: { pool: 'a' } })).toBe('pool=a')
+  })
+})
+
+describe('a selector as a query', () => {
+  it.each<[string, LabelSelector, string]>([
+    ['nothing asked for', {}, ''],
+    ['labels', { matchLabels: { pool: 'a', 'example.com/b': '' } }, 'pool=a,example.com/b='],
+    ['In', term('pool', 'In', ['a', 'b']), 'pool in (a,b)'],
+    ['NotIn', term('pool', 'NotIn', ['a']), 'pool notin (a)'],
+    ['Exists', term('pool', 'Exists'), 'pool'],
+    ['DoesNotExist', term('pool', 'DoesNotExist'), '!pool'],
+    ['both parts', { matchLabels: { a: 'b' }, ...term('pool', 'Exists') }, 'a=b,pool'],
+  ])('%s', (_name, selector, expected) => {
+    expect(selectorText(selector)).toBe(expected)
   })
 })

@@ -24,25 +24,6 @@ export function selects(selector: LabelSelector | undefined, labels: Labels = {}
   })
 }
 
-/** As the API's query parameter has it; empty = everything. */
-export function selectorText(selector: LabelSelector | undefined): string {
-  const equal = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`)
-  const others = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
-    switch (operator) {
-      case 'In':
-        return `${key} in (${values.join(',')})`
-      case 'NotIn':
-        return `${key} notin (${values.join(',')})`
-      case 'Exists':
-        return key
-      case 'DoesNotExist':
-        return `!${key}`
-    }
-    return ''
-  })
-  return [...equal, ...others].join(',')
-}
-
 /** One label that whatever matches must carry, as `key=value`; empty where no single one is asked for. */
 export function requiredTerm(selector: LabelSelector | undefined): string {
   const [first] = Object.entries(selector?.matchLabels ?? {})
@@ -52,4 +33,27 @@ export function requiredTerm(selector: LabelSelector | undefined): string {
 /** The terms under which selectors that may match these labels are found. */
 export function termsOf(labels: Labels = {}): readonly string[] {
   return ['', ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)]
+}
+
+/** As people type it: `pool=a,zone in (x,y)`. */
+export function selectorText(selector: LabelSelector | undefined): string {
+  const labels = Object.entries(selector?.matchLabels ?? {}).map(([name, wanted]) => `${name}=${wanted}`)
+  return [...labels, ...(selector?.matchExpressions ?? []).map(expressionText)].join(',')
+}
+
+function expressionText({
+  key: name,
+  operator,
+  values = [],
+}: NonNullable<LabelSelector['matchExpressions']>[number]): string {
+  switch (operator) {
+    case 'In':
+      return `${name} in (${values.join(',')})`
+    case 'NotIn':
+      return `${name} notin (${values.join(',')})`
+    case 'Exists':
+      return name
+    case 'DoesNotExist':
+      return `!${name}`
+  }
 }

@@ -3,19 +3,18 @@
 
 import type { NodeState } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
-import { operationOfOrder } from '../core/node/order.ts'
-import type { Operation } from '../core/update/operation.ts'
 import { type Reconcile, runController } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
+import { BudgetKeepers } from './drain/budget-keepers.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
+import { VolumeWatch } from './drain/volume-watch.ts'
 import { Checkpoints } from './gates/checkpoints.ts'
 import { Gates } from './gates/gates.ts'
 import { JobRuns } from './gates/job-runs.ts'
 import { SharedWatches } from './gates/shared-watches.ts'
 import { Hooks } from './hooks/hooks.ts'
-import { WaveChecks } from './hooks/wave-checks.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
 import { makeMaintenanceReconcile } from './maintenance/maintenance-controller.ts'
@@ -61,7 +60,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   const wakeUps = new WakeUps(ports, cluster, book, operations)
   const profiles = await openProfiles({ options, serverVersion, cluster, book, operations, wakeUps }, signal)
   wakeUps.follow()
-  const { checkpoints, hooks, checks } = openChecks({ options, cluster, book, wakeUps }, signal)
+  const { checkpoints, hooks } = openChecks({ options, cluster, book, wakeUps }, signal)
   const term: Term = {
     options,
     serverVersion,
@@ -72,7 +71,6 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     grants: new GrantPass(ports, cluster, book, (operation, node) => checkpoints.beforeNode(operation, node)),
     checkpoints,
     hooks,
-    checks,
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
   }
@@ -124,13 +122,12 @@ interface Term {
   readonly profiles: Profiles
   readonly checkpoints: Checkpoints
   readonly hooks: Hooks
-  readonly checks: WaveChecks
 }
 
 function openChecks(
   { options, cluster, book, wakeUps }: Pick<Term, 'options' | 'cluster' | 'book' | 'wakeUps'>,
   signal: AbortSignal,
-): Pick<Term, 'checkpoints' | 'hooks' | 'checks'> {
+): Pick<Term, 'checkpoints' | 'hooks'> {
   const { ports, namespace } = options
   const watches = new SharedWatches(ports, signal)
   const jobs = new JobRuns(ports, watches, namespace)
@@ -142,9 +139,7 @@ function openChecks(
     node: (name) => wakeUps.node(name),
     owner: (owner) => wakeUps.owner(owner),
   })
-  const hooks = new Hooks(ports, jobs, graceUntil, signal)
-  const wake = (update: string) => wakeUps.owner(update)
-  return { checkpoints, hooks, checks: new WaveChecks({ checkpoints, hooks, clock: ports.clock, wake }) }
+  return { checkpoints, hooks: new Hooks(ports, jobs, graceUntil, signal) }
 }
 
 function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
@@ -156,12 +151,17 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     cluster,
     book,
     grants,
-    budgets: new BudgetWatch(ports, wake, signal),
-    ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    drains: {
+      ports,
+      budgets: new BudgetWatch(ports, wake, signal),
+      keepers: new BudgetKeepers(ports),
+      volumes: new VolumeWatch(ports, wake, signal),
+      ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
+    },
     hooks,
     events,
     operation: (id) => operations.operation(id),
-    staging: (name, state) => operations.stagingOn(name)?.operation ?? stillStaging(operations, state),
+    staging: (name, state) => operations.stagingOn(name, state),
     afterNode: (operation, name, rollout) => checkpoints.afterNode(operation, name, rollout),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
@@ -203,7 +203,7 @@ function updateReconcile({
   scripts,
   profiles,
   checkpoints,
-  checks,
+  hooks,
 }: Term): Reconcile {
   return makeUpdateReconcile({
     ports: options.ports,
@@ -212,13 +212,14 @@ function updateReconcile({
     operations,
     scripts,
     checkpoints,
-    checks,
+    hooks,
     events: options.events,
     namespace: options.namespace,
     serverVersion,
     ownNode: options.nodeName,
     wakeNode: (name) => wakeUps.node(name),
     wakeGrants: () => wakeUps.grants(),
+    wakeUpdate: (name) => wakeUps.update(name),
     profileWork: (node, profile) => profiles.book.workFor(node, profile),
   })
 }
@@ -238,11 +239,6 @@ async function reconcileGrants(
   }
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
-}
-
-/** A leader that has just started does not know yet who wants what: what was staged for an update that still is to go on stays. */
-function stillStaging(operations: Operations, { spec }: NodeState): Operation | undefined {
-  return spec.order?.desired === 'Stage' ? operations.unfinished(operationOfOrder(spec.order)) : undefined
 }
 
 function highestEpoch(states: Iterable<NodeState>): number {

@@ -1,8 +1,10 @@
 // What makes whom look again: changes in the cluster become keys in the controllers' queues.
 
+import type { Node } from '../api/kube.ts'
 import type { NodeState } from '../api/node-state.ts'
 import { isOwed } from '../core/hooks/decide-hooks.ts'
-import { cordonOwner } from '../core/node/node-facts.ts'
+import { equalJson } from '../core/merge-patch.ts'
+import { cordonOwner, isUnavailable } from '../core/node/node-facts.ts'
 import { WorkQueue } from '../kube/work-queue.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { LedgerBook } from './ledger/ledger-book.ts'
@@ -62,7 +64,11 @@ export class WakeUps {
   /** Everything that may have been left half-done, and from now on everything that changes. */
   follow(): void {
     const { nodes, states, updates, profiles, policies } = this.#cluster
-    nodes.subscribe(({ key }) => this.nodeChanged(key))
+    nodes.subscribe((change) => {
+      // A budget may have room again by a node that no operation is about.
+      if (change.type !== 'changed' || countsOtherwise(change.before, change.object)) this.grants()
+      this.nodeChanged(change.key)
+    })
     states.subscribe(({ key }) => this.nodeChanged(key))
     updates.subscribe(({ key }) => this.update(key))
     profiles.subscribe(() => this.profiles())
@@ -104,6 +110,11 @@ export class WakeUps {
     // A node that stages, or was asked to, has an order without a slot.
     return !isAtRest(state) || isForeign(state, node) || state.spec.order?.desired === 'Stage'
   }
+}
+
+/** Whether the budgets see another node than before. */
+function countsOtherwise(before: Node, after: Node): boolean {
+  return isUnavailable(before) !== isUnavailable(after) || !equalJson(before.metadata.labels, after.metadata.labels)
 }
 
 function isAtRest({ status }: NodeState): boolean {

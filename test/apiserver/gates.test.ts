@@ -41,7 +41,7 @@ describe.skipIf(missing)('gates and hooks on a real API server', () => {
     await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
     address = `http://127.0.0.1:${(web.address() as AddressInfo).port}`
     monitoring = await startMonitoring()
-    rig = await RolloutRig.start({ controlPlane: 1, workers: 2, agentProcesses: 1, work: '100ms', version: 'v1.35.4' })
+    rig = await RolloutRig.start({ controlPlane: 1, workers: 2, agentProcesses: 1, work: '1s', version: 'v1.35.4' })
     const script = ['create', 'configmap', 'work', '-n', namespace, '--from-literal=script=true']
     await kubectl(rig.server, script)
   })

@@ -1,5 +1,6 @@
 // A load balancer for control planes. It asks each API server whether it is ready: one whose own etcd member is away still
-// accepts connections and lets them hang.
+// accepts connections and lets them hang. So its sessions are ended, too, as such balancers are set up to do: a kubelet keeps
+// its one connection for as long as it lives, and would count as gone.
 
 import { get } from 'node:https'
 import { connect, createServer, type Socket } from 'node:net'
@@ -10,21 +11,25 @@ export interface ApiBalancer {
 
 interface Backend {
   readonly host: string
-  isReady: boolean
+  /** How often in a row it did not say that it is ready. */
+  missed: number
+  readonly sessions: Set<Socket>
 }
 
 const port = 6443
 const askEveryMs = 1_000
 const answerWithinMs = 1_500
+/** One slow answer is no outage. */
+const missedAtMost = 2
 const connectWithinMs = 1_000
 
 export async function startApiBalancer(address: string, hosts: readonly string[]): Promise<ApiBalancer> {
-  const backends: readonly Backend[] = hosts.map((host) => ({ host, isReady: false }))
+  const backends: readonly Backend[] = hosts.map((host) => ({ host, missed: missedAtMost, sessions: new Set() }))
   const clients = new Set<Socket>()
   let turn = 0
   const server = createServer((client) => {
     clients.add(client.on('error', () => client.destroy()).on('close', () => clients.delete(client)))
-    const ready = backends.filter(({ isReady }) => isReady)
+    const ready = backends.filter(({ missed }) => missed === 0)
     const list = ready.length > 0 ? ready : backends
     turn += 1
     join(client, [...list.slice(turn % list.length), ...list.slice(0, turn % list.length)])
@@ -53,13 +58,17 @@ function ask(backend: Backend): void {
     },
     (answer) => {
       answer.resume()
-      backend.isReady = answer.statusCode === 200
+      if (answer.statusCode === 200) backend.missed = 0
+      else miss(backend)
     },
   )
   request.on('timeout', () => request.destroy(new Error('slow')))
-  request.on('error', () => {
-    backend.isReady = false
-  })
+  request.on('error', () => miss(backend))
+}
+
+function miss(backend: Backend): void {
+  backend.missed += 1
+  if (backend.missed === missedAtMost) for (const session of backend.sessions) session.destroy()
 }
 
 /** The first backend that takes the connection gets it. */
@@ -77,8 +86,12 @@ function join(client: Socket, [backend, ...others]: readonly Backend[]): void {
   server.once('connect', () => {
     clearTimeout(timer)
     server.removeAllListeners('error').on('error', () => client.destroy())
+    backend.sessions.add(server)
     client.on('close', () => server.destroy())
-    server.on('close', () => client.destroy())
+    server.on('close', () => {
+      backend.sessions.delete(server)
+      client.destroy()
+    })
     client.pipe(server).pipe(client)
   })
 }

@@ -82,9 +82,13 @@ export async function openBed(): Promise<Bed> {
     process.removeListener(signal, onSignal)
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
   }
+  // Who started us is gone, and did not end us: a worker would go on for as long as its tests take.
+  const onOrphaned = () => process.kill(process.pid, 'SIGTERM')
+  process.once('disconnect', onOrphaned)
   process.once('exit', endAtOnce)
   for (const signal of endings) process.on(signal, onSignal)
   const forget = () => {
+    process.removeListener('disconnect', onOrphaned)
     process.removeListener('exit', endAtOnce)
     for (const signal of endings) process.removeListener(signal, onSignal)
   }

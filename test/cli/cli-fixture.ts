@@ -129,7 +129,7 @@ export function upgradeMidway(): FakeKubeApi {
       nodeState('w1', {
         phase: 'Draining',
         since: '2026-11-15T12:02:30Z',
-        drain: { total: 12, left: 2, pods: [{ pod: 'shop/checkout-7f9c4', reason: budgetReason }] },
+        drain: { total: 12, left: 2, pods: [{ pod: 'shop/checkout-7f9c4', state: 'Blocked', reason: budgetReason }] },
       }),
       nodeState(
         'w2',

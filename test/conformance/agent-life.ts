@@ -2,6 +2,7 @@
 // journal writes. Usage: node agent-life.ts PLAN_JSON. Each line it prints is a LifeEvent.
 
 import { writeSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { basename } from 'node:path'
 import { SystemClock } from '../../src/adapters/clock/system-clock.ts'
 import { SystemRandom } from '../../src/adapters/random/system-random.ts'
@@ -29,11 +30,13 @@ const failing: Driver = {
       act: () => Promise.reject(new SlipwayError('StepFailed', 'it fails on purpose')),
     },
   ],
-  undo: { possible: false, because: 'it did nothing' },
+  undo: { possible: false, because: 'it did nothing', endsUndo: 'Never' },
 }
 
 const plan = lifePlanSchema.parse(JSON.parse(process.argv[2] ?? ''))
 const { host, drivers, contents } = await parts(plan)
+// Now: whoever is killed has no end at which Node would do it.
+flushCompileCache()
 
 // Whoever drives it holds its input open: it does not outlive them.
 process.stdin.on('end', () => process.exit(1)).resume()

@@ -7,6 +7,7 @@ import { customKindsContract } from './custom-kinds-contract.ts'
 import { deletionContract } from './deletion-contract.ts'
 import { evictionContract } from './eviction-contract.ts'
 import { objectsContract } from './objects-contract.ts'
+import { storageContract } from './storage-contract.ts'
 import { watchesContract } from './watches-contract.ts'
 
 export function kubeApiContract(name: string, makeApi: () => Promise<ContractApi>): void {
@@ -30,6 +31,7 @@ export function kubeApiContract(name: string, makeApi: () => Promise<ContractApi
       ))
     describe('deletion', () => deletionContract(() => bed))
     describe('eviction', () => evictionContract(() => bed))
+    describe('storage', () => storageContract(() => bed))
     describe('custom kinds', () => customKindsContract(() => bed))
   })
 }

@@ -38,3 +38,14 @@ export function stage(manager: PackageManager, request: Pick<StageRequest, 'want
 export function runJob(machine: Machine, manager: PackageManager, staged: StagedPackages): Promise<Execution> {
   return machine.exec(manager.jobArgv(staged), { env: packageJobEnv, timeoutMs: 120_000 })
 }
+
+/** The same, with what it says in a file of the machine: to be read while it runs. */
+export function runJobInto(
+  file: string,
+  machine: Machine,
+  manager: PackageManager,
+  staged: StagedPackages,
+): Promise<Execution> {
+  const argv = ['sh', '-c', '"$@" >"$0" 2>&1', file, ...manager.jobArgv(staged)]
+  return machine.exec(argv, { env: packageJobEnv, timeoutMs: 120_000 })
+}

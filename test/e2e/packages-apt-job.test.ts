@@ -7,12 +7,16 @@ import { type Bed, type MachineOptions, openBed } from '../bed/bed.ts'
 import type { DebPackage } from '../bed/deb-package.ts'
 import type { Machine } from '../bed/machine.ts'
 import { hostOfMachine } from '../conformance/host-of-machine.ts'
-import { mustStage, runJob, stage, tool } from './package-machine.ts'
+import { mustStage, runJob, runJobInto, stage, tool } from './package-machine.ts'
 
 const signal = new AbortController().signal
-/** Holds the lock as another package manager would. */
-const lockHolder =
-  'use Fcntl; my $lock = pack("s s l! l! i", F_WRLCK, 0, 0, 0, 0); open(F, ">>", $ARGV[0]); fcntl(F, F_SETLK, $lock) or die; sleep 60'
+/** Holds the lock as another package manager would, from when it says so. */
+const lockHolder = `use Fcntl;
+open(my $file, ">>", "/var/lib/dpkg/lock-frontend") or die;
+my $lock = pack("s s l! l! i", F_WRLCK, 0, 0, 0, 0);
+fcntl($file, F_SETLKW, $lock) or die;
+open(my $sign, ">", "/run/lock-is-held") or die;
+sleep;`
 
 let bed: Bed
 beforeAll(async () => {
@@ -108,23 +112,22 @@ describe('the job of apt', () => {
   })
 
   it('waits for the lock and names who has it', async () => {
+    const words = '/run/waiting-job'
     const machine = await machineWith('plain', ['a=1.0'], [tool('a', '1.0'), tool('a', '2.0')])
     const manager = aptPackageManager(hostOfMachine(machine))
-    const holder = new AbortController()
-    const holding = machine
-      .exec(['perl', '-e', lockHolder, '/var/lib/dpkg/lock-frontend'], { signal: holder.signal })
-      .catch(() => undefined)
-    await expect.poll(async () => (await machine.exec(['dpkg', '--configure', '-a'])).code).not.toBe(0)
+    await machine.writeFile('/root/hold-lock', lockHolder)
+    await machine.run(['systemd-run', '--quiet', '--unit=lock-holder', 'perl', '/root/hold-lock'])
+    await expect.poll(async () => (await machine.exec(['test', '-e', '/run/lock-is-held'])).code).toBe(0)
     // Staging needs no lock.
     const staged = await mustStage(manager, { wanted: [{ name: 'a', version: '2.0' }] })
     const impatient = [...manager.jobArgv(staged).slice(0, -1), '0']
     const { code, stdout } = await machine.exec(impatient, { env: packageJobEnv })
     expect(stdout).toMatch(/^waiting: the package manager is in use by process [0-9]+ \(perl\)$/m)
     expect(code).toBe(75)
-    const waiting = runJob(machine, manager, staged)
-    await pause(1000)
-    await machine.run(['pkill', '-x', 'perl'])
-    await holding
+    const waiting = runJobInto(words, machine, manager, staged)
+    await expect.poll(async () => (await machine.exec(['cat', words])).stdout).toContain('waiting: ')
+    expect(await machine.run(['a'])).toBe('a 1.0\n')
+    await machine.run(['systemctl', 'stop', 'lock-holder'])
     expect(await waiting).toMatchObject({ code: 0 })
     expect(await manager.missing(staged, signal)).toBeUndefined()
     await machine.destroy()

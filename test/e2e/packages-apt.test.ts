@@ -162,7 +162,7 @@ describe('apt on a booted machine', () => {
     ])
     await bed.trust(machine, 'large', url)
     const manager = aptPackageManager(hostOfMachine(machine))
-    bed.repositories.bytesPerSecond = 100_000
+    bed.repositories.bytesPerSecond = 20_000
     const broken = stage(manager, { wanted: [{ name: 'large' }] }).catch((error: unknown) => error)
     while (!bed.repositories.requests.some(({ path }) => path.endsWith('large_1.0_all.deb'))) await pause(50)
     await pause(500)

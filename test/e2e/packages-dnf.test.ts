@@ -8,7 +8,7 @@ import { bootRpmMachine } from '../bed/rpm/rpm-machine.ts'
 import { type RpmPackage, stubKubelet } from '../bed/rpm/rpm-package.ts'
 import { publishRpms, writeRepositoryFile } from '../bed/rpm/rpm-repository.ts'
 import { hostOfMachine } from '../conformance/host-of-machine.ts'
-import { mustStage, runJob, stage } from './package-machine.ts'
+import { mustStage, runJob, runJobInto, stage } from './package-machine.ts'
 
 const signal = new AbortController().signal
 
@@ -156,17 +156,21 @@ describe('dnf on a booted machine', () => {
   })
 
   it('waits for the lock and names who has it', async () => {
+    const words = '/run/waiting-job'
     const machine = await dnfMachine()
     const manager = managerOf(machine)
     const staged = await mustStage(manager, { wanted: [{ name: 'tool', version: '2.0' }] })
-    await machine.run(['sh', '-c', 'sleep 120 >/dev/null 2>&1 & echo -n $! >/var/lib/dnf/rpmdb_lock.pid'])
+    await machine.run(['systemd-run', '--quiet', '--unit=lock-holder', 'sleep', 'infinity'])
+    const holder = (await machine.run(['systemctl', 'show', '--property=MainPID', '--value', 'lock-holder'])).trim()
+    await machine.writeFile('/var/lib/dnf/rpmdb_lock.pid', holder)
     const impatient = [...manager.jobArgv(staged).slice(0, -1), '0']
     const { code, stdout } = await machine.exec(impatient, { env: packageJobEnv })
     expect(stdout).toMatch(/^waiting: the package manager is in use by process [0-9]+ \(sleep\)$/m)
     expect(code).toBe(75)
-    const waiting = runJob(machine, manager, staged)
-    await pause(1000)
-    await machine.run(['pkill', '-x', 'sleep'])
+    const waiting = runJobInto(words, machine, manager, staged)
+    await expect.poll(async () => (await machine.exec(['cat', words])).stdout).toContain('waiting: ')
+    expect((await machine.exec(['rpm', '-q', 'tool'])).code).not.toBe(0)
+    await machine.run(['systemctl', 'stop', 'lock-holder'])
     expect(await waiting).toMatchObject({ code: 0 })
     expect(await manager.missing(staged, signal)).toBeUndefined()
     await machine.destroy()

@@ -45,7 +45,7 @@ export class ResidentAgent implements AsyncDisposable {
   }
 
   /** Gives the order and waits for the agent's last word on it. */
-  async carryOut(order: Order, withinMs = 150_000): Promise<AgentOrder> {
+  async carryOut(order: Order, withinMs = 300_000): Promise<AgentOrder> {
     this.cluster.place(order)
     return await this.until(
       order.id,
@@ -54,7 +54,7 @@ export class ResidentAgent implements AsyncDisposable {
     )
   }
 
-  async until(id: string, isTrue: (order: AgentOrder) => boolean, withinMs = 150_000): Promise<AgentOrder> {
+  async until(id: string, isTrue: (order: AgentOrder) => boolean, withinMs = 300_000): Promise<AgentOrder> {
     const endMs = performance.now() + withinMs
     for (;;) {
       const { order } = this

@@ -96,11 +96,12 @@ describe('a job as a transient unit', () => {
     expect(await machine.run(['systemctl', 'list-units', '--all', '--no-legend', 'slipway-*'])).toBe('')
   })
 
-  it('sees an end at once, without asking again and again', async () => {
+  // Who only asked again and again would see it after five seconds.
+  it('sees an end at once', async () => {
     const { host, identity } = await start(shell('sleep 1'))
     const startMs = performance.now()
     await host.ended(identity, never)
-    expect(performance.now() - startMs).toBeLessThan(2_500)
+    expect(performance.now() - startMs).toBeLessThan(4_500)
   })
 
   it('runs nothing before it is released', async () => {
@@ -124,12 +125,13 @@ describe('a job as a transient unit', () => {
   })
 
   it('outlives who started it, and another one finds it again', async () => {
-    const given = shell('sleep 1; exit 4')
+    const given = shell('until [ -e /var/lib/slipway/go-on ]; do sleep 0.05; done; exit 4')
     const child = await holderProcess(given, 'release')
     const identity = JSON.parse(await lineOf(child))
     child.kill('SIGKILL')
     const host = hostOfMachine(machine)
     expect(await host.look(identity, given.resultPath)).toEqual({ state: 'running' })
+    await machine.writeFile('/var/lib/slipway/go-on', '')
     await host.ended(identity, never)
     expect(await host.look(identity, given.resultPath)).toEqual({ state: 'exited', exitCode: 4 })
   })

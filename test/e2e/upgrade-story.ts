@@ -16,7 +16,8 @@ const packageLine = ['$', '{Package} ', '$', '{Version}', '\n'].join('')
 const webPort = 30_080
 const upgradeMs = 25 * 60_000
 
-export function describeUpgrade(size: ClusterOptions): void {
+/** `more` happens on the same cluster afterwards. */
+export function describeUpgrade(size: ClusterOptions, more: (stage: () => SlipwayInCluster) => void = () => {}): void {
   describe(`one DirectUpdate takes ${size.controlPlanes} control planes and ${size.workers} workers to the next minor`, () => {
     let bed: Bed
     let cluster: KubeadmCluster
@@ -110,5 +111,7 @@ export function describeUpgrade(size: ClusterOptions): void {
       const update = await slipway.update('again', { kubernetes: { version: kubernetesVersion } }, 60_000)
       expect(update.status).toMatchObject({ phase: 'Succeeded', summary: { skipped: cluster.nodes.length } })
     })
+
+    more(() => slipway)
   })
 }

@@ -14,9 +14,9 @@ export const mutations: readonly Mutation[] = [
     rule: '1',
     edits: [
       {
-        file: 'src/core/ledger/grants.ts',
-        find: 'away.size + 1 > maxUnavailable',
-        replace: 'away.size > maxUnavailable',
+        file: 'src/core/ledger/tally.ts',
+        find: 'count + 1 <= budget.maxUnavailable',
+        replace: 'count <= budget.maxUnavailable',
       },
     ],
   },
@@ -92,7 +92,7 @@ export const mutations: readonly Mutation[] = [
     rule: '7',
     edits: [
       {
-        file: 'src/operator/drain/node-drain.ts',
+        file: 'src/operator/drain/requests.ts',
         find: 'this.#ports.api.evict({ name, namespace }, { uid, ...grace }, signal)',
         replace: 'this.#ports.api.delete(pods, { name, namespace }, { ...grace, gracePeriodSeconds: 0 }, signal)',
       },
@@ -101,7 +101,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'an emergency stop is overlooked',
     rule: '8',
-    edits: [{ file: 'src/core/ledger/grants.ts', find: 'if (view.paused) {', replace: 'if (view.paused && false) {' }],
+    edits: [
+      { file: 'src/core/ledger/grants.ts', find: 'if (paused) return {', replace: 'if (paused && false) return {' },
+    ],
   },
   {
     name: 'an emergency stop that comes between decision and write is overlooked',
@@ -128,6 +130,6 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a ledger made anew starts at an old epoch',
     rule: '11',
-    edits: [{ file: 'src/operator/ledger/ledger-book.ts', find: 'epoch: this.#epoch + 1,', replace: 'epoch: 0,' }],
+    edits: [{ file: 'src/operator/ledger/ledger-book.ts', find: 'epoch: this.#epoch + 1 }', replace: 'epoch: 0 }' }],
   },
 ]

@@ -73,6 +73,30 @@ export const refused: readonly RefusalCase[] = [
   update('an unknown choice', { kubernetes, drain: { emptyDir: 'Maybe' } }, 'spec.drain.emptyDir', {
     serverSays: 'supported values: "Delete", "Block"',
   }),
+  update('another time-out than there is', { kubernetes, drain: { onTimeout: 'Panic' } }, 'spec.drain.onTimeout', {
+    serverSays: 'supported values: "Hold", "Abort", "Force"',
+  }),
+  update('a rule that does nothing', { kubernetes, drain: { rules: [{}] } }, 'spec.drain.rules[0].action', {
+    serverSays: 'Required value',
+  }),
+  update(
+    'a time for what takes none',
+    { kubernetes, drain: { rules: [{ action: 'Evict', timeout: '5m' }] } },
+    'spec.drain.rules[0]',
+    'timeout belongs to the actions WaitForCompletion and Force',
+  ),
+  update(
+    'a grace period for pods that stay',
+    { kubernetes, drain: { rules: [{ action: 'Skip', gracePeriod: '5m' }] } },
+    'spec.drain.rules[0]',
+    'gracePeriod is of no use where pods are skipped',
+  ),
+  update(
+    'a rule for a namespace that cannot be',
+    { kubernetes, drain: { rules: [{ action: 'Skip', namespaces: ['Kube_System'] }] } },
+    'spec.drain.rules[0].namespaces[0]',
+    'must be the name of a namespace',
+  ),
   update(
     'In without values',
     selecting({ key: 'pool', operator: 'In' }),
@@ -194,7 +218,18 @@ export const accepted: readonly { readonly what: string; readonly spec: object }
       script,
       strategy: { maxUnavailable: '100%' },
       nodeTimeout: '1h30m',
-      drain: { timeout: '90s', podGracePeriod: '5m', unmanagedPods: 'Delete', emptyDir: 'Block' },
+      drain: {
+        timeout: '90s',
+        onTimeout: 'Force',
+        podGracePeriod: '5m',
+        unmanagedPods: 'Delete',
+        emptyDir: 'Block',
+        volumeTimeout: '5m',
+        rules: [
+          { selector: { matchLabels: { app: 'report' } }, action: 'WaitForCompletion', timeout: '2h' },
+          { namespaces: ['shop'], action: 'Force', timeout: '10m', gracePeriod: '30s' },
+        ],
+      },
     },
   },
   { what: 'a selector', spec: selecting({ key: 'topology.kubernetes.io/zone', operator: 'NotIn', values: ['a', ''] }) },

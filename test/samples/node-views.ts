@@ -1,6 +1,7 @@
 // Views of one node's life, with only what a case is about to be said. Instants are seconds after the start.
 
 import type { AgentOrder, Order, Rollout } from '../../src/api/node-state.ts'
+import { drainOf } from '../../src/core/drain/drain-policy.ts'
 import type { DrainReport, NodeView } from '../../src/core/node/node-view.ts'
 import type { Operation } from '../../src/core/update/operation.ts'
 import { type NodeTraits, sampleNode, sampleState } from './cluster-objects.ts'
@@ -16,7 +17,7 @@ export const operation: Operation = {
   disruption: 'Drain',
   rollback: 'Image',
   nodeTimeout: '30m',
-  drain: { timeoutMs: 600_000, unmanagedPods: 'Block', emptyDir: 'Delete' },
+  drain: drainOf({ timeout: '10m' }),
 }
 export const rollout = (phase: Rollout['phase'], part: Partial<Rollout> = {}): Rollout => ({
   update: 'to-1-36',

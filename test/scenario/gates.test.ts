@@ -223,6 +223,51 @@ describe('a gate after a wave', () => {
   )
 })
 
+describe('a gate while a wave soaks', () => {
+  const web = new PretendWeb()
+  const strategy = { waves: [{ size: 1, soak: '10m' }, { size: '100%' }] }
+  scenario('must hold for the whole of it', { nodes: 4, web }, async ({ cluster, update }) => {
+    web.answers('check.example', ok)
+    const held = update.script('true', { strategy, gates: [{ ...http, when: 'Soak' }], nodeSelector: workers })
+    await held.is('InProgress', 'WaveSoaking')
+    await cluster.pass(300_000)
+    web.answers('check.example', broken)
+    await held.is('InProgress', 'GateWaiting')
+    expect(held.status.wave?.soakUntil).toBeUndefined()
+    expect(held.status.gates).toMatchObject([{ when: 'Soak', wave: 1, state: 'Waiting' }])
+    await held.is('RequiresAttention', 'GateFailed')
+    await cluster.pass(600_000)
+    expect(Object.values(cluster.allRuns).filter((runs) => runs > 0)).toHaveLength(1)
+    web.answers('check.example', ok)
+    await held.is('InProgress', 'WaveSoaking')
+    // The soak begins anew.
+    await cluster.pass(590_000)
+    expect(Object.values(cluster.allRuns).filter((runs) => runs > 0)).toHaveLength(1)
+    await held.succeeds()
+  })
+})
+
+describe('a gate after each wave of workers', () => {
+  const web = new PretendWeb()
+  scenario('is asked for each of them', { nodes: 4, web }, async ({ cluster, update }) => {
+    web.answers('check.example', broken)
+    const strategy = { waves: [{ size: 1 }, { size: 2 }, { size: '100%' }] }
+    const gates: GateSpec[] = [{ ...http, when: 'AfterWave' }]
+    const held = update.script('true', { strategy, gates, nodeSelector: workers })
+    for (const wave of [1, 2, 3]) {
+      await held.hasDone(wave)
+      await held.is('InProgress', 'GateWaiting')
+      expect(held.status.gates).toMatchObject([{ when: 'AfterWave', wave }])
+      await cluster.pass(60_000)
+      expect(Object.values(cluster.allRuns).filter((runs) => runs > 0)).toHaveLength(wave)
+      web.answers('check.example', ok)
+      if (wave < 3) await cluster.until('the next begins', () => held.status.wave?.index === wave)
+      web.answers('check.example', wave < 3 ? broken : ok)
+    }
+    await held.succeeds()
+  })
+})
+
 describe('a gate of the policy', () => {
   const web = new PretendWeb()
   scenario('holds for every update', { nodes: 2, web }, async (story) => {

@@ -125,6 +125,38 @@ describe('hooks of a node', () => {
     expect(ran(cluster).filter((entry) => entry.endsWith('w1'))).toEqual(['set w1', 'unset w1'])
   })
 
+  const again = new PretendWeb()
+  scenario('run again when the node is tried again', { nodes: 2, web: again }, async ({ cluster, update }) => {
+    again.answers('hooks.example', ok)
+    const hooks: Hooks = [{ name: 'out', when: 'BeforeNode', ...http('out'), cleanup: http('in') }]
+    cluster.failing.add('cp1')
+    const failed = await update.script('false', { hooks }).fails()
+    await cluster.until('it is cleaned up', () => told(again).length === 2)
+    cluster.failing.delete('cp1')
+    await failed.isEdited({ retry: { token: '1' } })
+    await failed.succeeds()
+    expect(again.asked('hooks.example').map(({ url }) => new URL(url).pathname)).toEqual([
+      ...['/out', '/in', '/out', '/in'],
+      ...['/out', '/in'],
+    ])
+    expect(cluster.runs('cp1')).toBe(2)
+  })
+
+  const cancelled = new PretendWeb()
+  scenario('are cleaned up when the update is cancelled', { nodes: 2, web: cancelled }, async ({ cluster, update }) => {
+    cancelled.answers('hooks.example', ok)
+    const hooks: Hooks = [
+      { name: 'start', when: 'BeforeUpdate', ...http('start'), cleanup: http('end') },
+      { name: 'out', when: 'BeforeNode', ...http('out'), cleanup: http('in') },
+    ]
+    const running = await update.script('true', { hooks }).starts()
+    await running.isEdited({ desiredState: 'Cancelled' })
+    await running.is('Cancelled')
+    await cluster.until('all is cleaned up', () => told(cancelled).includes('end cleanup'))
+    expect(told(cancelled)).toEqual(['start', 'out cp1', 'in cp1 cleanup', 'end cleanup'])
+    expect(cluster.taken).toEqual([])
+  })
+
   const refusing = new PretendWeb()
   scenario('refuse it: it is not touched', { nodes: 3, web: refusing }, async ({ cluster, update }) => {
     refusing.answers('hooks.example', { status: 409, body: 'not this one' })

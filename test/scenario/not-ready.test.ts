@@ -72,7 +72,7 @@ describe('a worker that is not Ready', () => {
     await falls(cluster, 'w2')
     // No watch is faster than its way: what fell a moment ago is not known yet.
     await cluster.pass(1_000)
-    const waiting = await update.script('true').is('InProgress', 'BudgetSpent')
+    const waiting = await update.script('true').is('InProgress', 'BudgetAllowsNothing')
     expect(waiting.condition('Blocked')?.message).toContain('w2')
     await cluster.pass(600_000)
     expect(cluster.allRuns).toEqual({ cp1: 0, w1: 0, w2: 0, w3: 0 })

@@ -29,6 +29,10 @@ export class Person {
     await this.#change(nodes, { name: node }, { spec: { unschedulable: true } })
   }
 
+  async uncordons(node: string): Promise<void> {
+    await this.#change(nodes, { name: node }, { spec: { unschedulable: null } })
+  }
+
   async labels(node: string, labels: Readonly<Record<string, string>>): Promise<void> {
     await this.#change(nodes, { name: node }, { metadata: { labels } })
   }

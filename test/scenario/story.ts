@@ -31,6 +31,9 @@ export interface StoryOptions {
   readonly sideTasks?: SimulationOptions['sideTasks']
   readonly sealing?: SimulationOptions['sealing']
   readonly web?: SimulationOptions['web']
+  /** How many pods fit on a node. */
+  readonly podCapacity?: number
+  readonly podStartMs?: SimulationOptions['podStartMs']
   readonly seed?: number
 }
 
@@ -77,7 +80,7 @@ export async function play(options: StoryOptions, tell: (story: Story) => Promis
 }
 
 function build(
-  { nodes, driversOf, sideTasks, sealing, web }: StoryOptions,
+  { nodes, driversOf, sideTasks, sealing, web, podCapacity, podStartMs = [500, 2_000] }: StoryOptions,
   seed: number,
   faults: CrashPoint,
   cluster: () => StoryCluster | undefined,
@@ -87,7 +90,7 @@ function build(
     nodes: typeof nodes === 'number' ? inventedNodes(nodes) : nodes,
     latencyMs: [5, 50],
     workMs: [5_000, 10_000],
-    podStartMs: [500, 2_000],
+    podStartMs,
     podStopMs: [500, 2_000],
     log: silentLog,
     version: '0.0.0',
@@ -98,6 +101,7 @@ function build(
     ...(sideTasks && { sideTasks }),
     ...(sealing && { sealing }),
     ...(web && { web }),
+    ...(podCapacity !== undefined && { podCapacity }),
   })
 }
 

@@ -92,8 +92,13 @@ export type Picture = Readonly<Record<string, unknown>>
 
 export type Undo =
   | { readonly possible: true; steps(order: Order): readonly Step[] }
-  /** Why it cannot be taken back, for people. */
-  | { readonly possible: false; readonly because: string }
+  | {
+      readonly possible: false
+      /** Why it cannot be taken back, for people. */
+      readonly because: string
+      /** The point of no return: from when on nothing that was done before it is undone either. */
+      readonly endsUndo: 'WhenBegun' | 'WhenDone' | 'Never'
+    }
 
 /** One way of changing a host. */
 export interface Driver {

@@ -54,7 +54,7 @@ function rehearsal(name: Component, steps: (order: Order) => readonly Step[]): D
     concerns: ({ work }) => work.kubernetes !== undefined && componentsOf(work.kubernetes).includes(name),
     inspect: async ({ host }, signal) => ({ facts: await host.facts(signal) }),
     steps,
-    undo: { possible: false, because: 'it is only pretended' },
+    undo: { possible: false, because: 'it is only pretended', endsUndo: 'WhenBegun' },
   }
 }
 

@@ -19,7 +19,7 @@ export const scriptDriver: Driver = {
     ...(work.script ? [scriptStep('script', work.script)] : []),
     ...(work.script?.validate ? [scriptStep('validate', work.script.validate)] : []),
   ],
-  undo: { possible: false, because: 'only its author knows what a script did' },
+  undo: { possible: false, because: 'only its author knows what a script did', endsUndo: 'WhenDone' },
 }
 
 export function scriptStep(name: string, content: Pick<Content, 'sha256'>): JobStep {

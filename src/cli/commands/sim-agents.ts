@@ -3,9 +3,10 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { durationText, kubernetesVersion } from '../../api/scalars.ts'
 import { parseDuration } from '../../core/duration.ts'
+import { selectorText } from '../../core/label-selector.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
-import { parseSelector, selectorText } from '../label-selector.ts'
+import { parseSelector } from '../label-selector.ts'
 import { textOf } from '../usage.ts'
 
 interface SimAgentsCommandOptions {

@@ -43,6 +43,24 @@ export const operatorClusterRights: readonly Right[] = [
     ['list', 'watch'],
     'asks for an eviction only when the budget allows it, and names the budget that does not',
   ),
+  right(
+    '',
+    ['pods'],
+    ['delete'],
+    'deletes a pod in spite of its budget only where the drain settings say Force; that is on record and an Event',
+  ),
+  right(
+    'storage.k8s.io',
+    ['volumeattachments'],
+    ['list', 'watch'],
+    'waits until the volumes of the pods that left a node are detached',
+  ),
+  right(
+    '',
+    ['persistentvolumeclaims'],
+    ['get'],
+    'tells volumes of pods that stay on a node from those of pods that left',
+  ),
   right(ourGroup, ['directupdates'], [...read, 'patch'], 'reads what is wanted; its finalizer is set by patch'),
   right(
     ourGroup,

@@ -1,11 +1,13 @@
 // The ledger as a value: grants come and go only here. The caller writes the result with a compare-and-swap.
 
-import type { Grant, Ledger } from '../../api/maintenance-policy.ts'
+import type { Grant, Ledger, Turn } from '../../api/maintenance-policy.ts'
 
 export interface LedgerChange {
   readonly grants: readonly Grant[]
   /** Nodes whose slot goes back, each only if it is still held as stated: by that operation, on that very machine. */
   readonly returns: readonly { readonly node: string; readonly nodeUID: string; readonly holder: string }[]
+  /** Who was given a slot when, after this change. */
+  readonly turns?: readonly Turn[] | undefined
 }
 
 /** The ledger after the change; the same object when nothing changes. */
@@ -24,10 +26,11 @@ export function changeLedger(ledger: Ledger, change: LedgerChange): Ledger {
     added.push(grant)
   }
   if (added.length === 0 && kept.length === ledger.grants.length) return ledger
-  return { ...ledger, grants: [...kept, ...added] }
+  const { turns = ledger.turns } = change
+  return { ...ledger, grants: [...kept, ...added], ...(turns && { turns }) }
 }
 
 /** What a new leader writes first: from then on nothing decided under an older epoch can be booked. */
 export function nextEpoch(ledger: Ledger | undefined): Ledger {
-  return { epoch: (ledger?.epoch ?? 0) + 1, grants: ledger?.grants ?? [] }
+  return { grants: [], ...ledger, epoch: (ledger?.epoch ?? 0) + 1 }
 }

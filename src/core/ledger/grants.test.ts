@@ -1,155 +1,240 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Claim, decideGrants, type LedgerView, type Request } from './grants.ts'
+import { type DatedClaim, decideGrants, type LedgerView, type Request } from './grants.ts'
+import type { Budget } from './tally.ts'
 
 const worker = (node: string): Request => ({ node, nodeUID: `uid-${node}`, role: 'Worker' })
 const controlPlane = (node: string): Request => ({ node, nodeUID: `uid-${node}`, role: 'ControlPlane' })
-const view = (part: Partial<LedgerView> = {}): LedgerView => ({
+
+/** A ledger in few words; budgets are of the whole cluster where they do not say whose they are. */
+interface Given extends Partial<Omit<LedgerView, 'unavailable' | 'held'>> {
+  readonly budgets?: readonly Budget[]
+  readonly away?: readonly string[]
+  readonly held?: Readonly<Record<string, string>>
+}
+const view = ({ budgets = [], away = [], held = {}, ...part }: Given = {}): LedgerView => ({
   paused: false,
-  budgets: [],
-  away: new Set(),
+  budgetsOf: () => budgets,
+  unavailable: new Set(away),
+  held: new Map(Object.entries(held)),
   controlPlaneAway: new Set(),
-  holderOf: () => undefined,
+  causeOf: () => 'not Ready',
   ...part,
 })
-const claim = (requests: readonly Request[], part: Partial<Claim> = {}): Claim => ({
-  holder: 'a',
+const claim = (requests: readonly Request[], part: Partial<DatedClaim> = {}): DatedClaim => ({
+  holder: 'a/1',
   requests,
+  since: 0,
   limit: { maxUnavailable: 100, counted: 0 },
   ...part,
 })
-const budget = (maxUnavailable: number, name = 'cluster') => ({ name, maxUnavailable })
+const budget = (maxUnavailable: number, name = 'cluster'): Budget => ({ name, maxUnavailable })
 const workers = ['w1', 'w2', 'w3', 'w4'].map(worker)
+const b = { holder: 'b/1', since: 1 }
 
 /** What was decided, in words: `w1` is granted, `w2: Code: message` must wait. */
-const decide = (given: Partial<LedgerView>, ...claims: readonly Claim[]) =>
+const decide = (given: Given, ...claims: readonly DatedClaim[]) =>
   decideGrants(view(given), claims).map((verdict) =>
     verdict.verdict === 'granted'
       ? `${verdict.holder} ${verdict.request.node}`
       : `${verdict.holder} ${verdict.request.node} ${verdict.reason.code}: ${verdict.reason.message}`,
   )
+const nothing =
+  'nothing can start: cluster: 1 of 1 away: dead (not Ready); bring back what is away, or raise spec.budgets of MaintenancePolicy default'
+
+/** Each zone its own budget of one. */
+const zones = (away: Readonly<Record<string, readonly string[]>>): LedgerView['budgetsOf'] => {
+  const sets = new Map(['a', 'b'].map((zone) => [zone, { ...budget(1, `zone ${zone}`), away: new Set(away[zone]) }]))
+  return (node) => [sets.get(node.slice(0, 1)) ?? budget(100)]
+}
 
 describe('grants', () => {
-  it.each<[string, Partial<LedgerView>, readonly Claim[], readonly string[]]>([
-    ['without budgets the limit alone holds', {}, [claim(workers)], ['a w1', 'a w2', 'a w3', 'a w4']],
+  it.each<[string, Given, readonly DatedClaim[], readonly string[]]>([
+    ['without budgets the limit alone holds', {}, [claim(workers)], ['a/1 w1', 'a/1 w2', 'a/1 w3', 'a/1 w4']],
     [
       'a budget is spent node by node',
       { budgets: [budget(2)] },
       [claim(workers)],
-      ['a w1', 'a w2', 'a w3 BudgetSpent: budget "cluster" allows 2 node(s) away; w1, w2 already are'],
+      ['a/1 w1', 'a/1 w2', 'a/1 w3 BudgetSpent: cluster: 2 of 2 away: w1 (held by a/1), w2 (held by a/1)'],
     ],
     [
-      'a node that is away for its own reasons counts',
-      { budgets: [budget(1)], away: new Set(['dead']) },
+      'a node that is away for its own reasons counts, and nothing of ours will bring it back',
+      { budgets: [budget(1)], away: ['dead'] },
       [claim(workers)],
-      ['a w1 BudgetSpent: budget "cluster" allows 1 node(s) away; dead already is'],
+      [`a/1 w1 BudgetAllowsNothing: ${nothing}`],
     ],
     [
       'a node already away costs nothing, even over the budget',
-      { budgets: [budget(1)], away: new Set(['w1', 'dead']) },
+      { budgets: [budget(1)], away: ['w1', 'dead'] },
       [claim([worker('w1'), worker('w2')])],
-      ['a w1', 'a w2 BudgetSpent: budget "cluster" allows 1 node(s) away; w1, dead already are'],
+      [
+        'a/1 w1',
+        `a/1 w2 BudgetAllowsNothing: ${nothing.replace('1 of 1 away: dead', '2 of 1 away: w1 (not Ready), dead')}`,
+      ],
+    ],
+    [
+      'a node that is away and held will be back',
+      { budgets: [budget(1)], away: ['w1'], held: { w1: 'b/1' } },
+      [claim([worker('w2')])],
+      ['a/1 w2 BudgetSpent: cluster: 1 of 1 away: w1 (held by b/1)'],
     ],
     [
       'the tightest of several budgets holds',
-      { budgets: [budget(3), budget(1, 'cluster 2')] },
+      { budgets: [budget(3), budget(1, 'pool=a')] },
       [claim(workers)],
-      ['a w1', 'a w2 BudgetSpent: budget "cluster 2" allows 1 node(s) away; w1 already is'],
+      ['a/1 w1', 'a/1 w2 BudgetSpent: pool=a: 1 of 1 away: w1 (held by a/1)'],
     ],
     [
       'a long list is cut',
-      { budgets: [budget(5)], away: new Set(['d1', 'd2', 'd3', 'd4', 'd5']) },
+      { budgets: [budget(5)], away: ['d1', 'd2', 'd3', 'd4'], held: { w9: 'b/1' } },
       [claim(workers)],
-      ['a w1 BudgetSpent: budget "cluster" allows 5 node(s) away; d1, d2, d3 and 2 more already are'],
+      ['a/1 w1 BudgetSpent: cluster: 5 of 5 away: d1 (not Ready), d2 (not Ready), d3 (not Ready) and 2 more'],
+    ],
+    [
+      'a set that is spent keeps its own nodes, not those of another',
+      { budgetsOf: zones({ a: ['a3'] }) },
+      [claim(['a1', 'a2', 'b1', 'b2'].map(worker))],
+      ['a/1 b1', `a/1 a1 BudgetAllowsNothing: ${nothing.replace('cluster', 'zone a').replace('dead', 'a3')}`],
+    ],
+    [
+      'a slot counts in its own set before its node is cordoned',
+      { budgetsOf: zones({}), held: { a2: 'b/1' } },
+      [claim(['a1', 'b1', 'b2'].map(worker))],
+      ['a/1 b1', 'a/1 a1 BudgetSpent: zone a: 1 of 1 away: a2 (held by b/1)'],
+    ],
+    [
+      'a node that a stranger works on counts',
+      { budgets: [budget(1)], foreign: new Map([['w3', 'locked by kured']]) },
+      [claim([worker('w1')])],
+      ['a/1 w1 BudgetSpent: cluster: 1 of 1 away: w3 (locked by kured)'],
+    ],
+    [
+      'a lock of somebody else keeps everything back',
+      { locked: { code: 'ForeignLockHeld', message: 'w9 holds it' } },
+      [claim(workers)],
+      ['a/1 w1 ForeignLockHeld: w9 holds it'],
+    ],
+    [
+      'a node on hold is passed over',
+      { onHold: (node) => (node === 'w1' ? 'ana: disk' : undefined) },
+      [claim([worker('w1'), worker('w2')])],
+      ['a/1 w2', 'a/1 w1 NodeOnHold: w1 is on hold (ana: disk); slipway release w1'],
     ],
     [
       'a paused policy starts nothing, not even on a node that is away',
-      { paused: true, away: new Set(['w1']) },
+      { paused: true, away: ['w1'] },
       [claim(workers)],
-      ['a w1 PolicyPaused: MaintenancePolicy/default is paused: nothing new starts'],
+      ['a/1 w1 PolicyPaused: MaintenancePolicy/default is paused: nothing new starts'],
     ],
     [
       'another operation holds the node',
-      { away: new Set(['w1']), holderOf: (node) => (node === 'w1' ? 'b' : undefined) },
+      { held: { w1: 'b/1' } },
       [claim([worker('w1')])],
-      ['a w1 NodeHeldElsewhere: w1 is held by b'],
+      ['a/1 w1 NodeHeldElsewhere: w1 is held by b/1'],
     ],
-    [
-      'its own hold is no obstacle',
-      { budgets: [budget(1)], away: new Set(['w1']), holderOf: () => 'a' },
-      [claim([worker('w1')])],
-      ['a w1'],
-    ],
+    ['its own hold is no obstacle', { budgets: [budget(1)], held: { w1: 'a/1' } }, [claim([worker('w1')])], ['a/1 w1']],
     [
       'what one claim gets in a pass is not given to the next',
       {},
-      [claim([worker('w1')]), claim([worker('w1'), worker('w2')], { holder: 'b' })],
-      ['a w1', 'b w2', 'b w1 NodeHeldElsewhere: w1 is held by a'],
+      [claim([worker('w1')]), claim([worker('w1'), worker('w2')], b)],
+      ['a/1 w1', 'b/1 w2', 'b/1 w1 NodeHeldElsewhere: w1 is held by a/1'],
     ],
     [
       'one control-plane node at a time',
       {},
       [claim([controlPlane('c1'), controlPlane('c2')])],
-      ['a c1', 'a c2 ControlPlaneBusy: c1 of the control plane is away; only one node of it may be at a time'],
+      ['a/1 c1', 'a/1 c2 ControlPlaneBusy: c1 of the control plane is away; only one node of it may be at a time'],
     ],
     [
       'also across claims',
       {},
-      [claim([controlPlane('c1')]), claim([controlPlane('c2')], { holder: 'b' })],
-      ['a c1', 'b c2 ControlPlaneBusy: c1 of the control plane is away; only one node of it may be at a time'],
+      [claim([controlPlane('c1')]), claim([controlPlane('c2')], b)],
+      ['a/1 c1', 'b/1 c2 ControlPlaneBusy: c1 of the control plane is away; only one node of it may be at a time'],
     ],
     [
       'a control-plane node that is away bars the others',
-      { away: new Set(['c2', 'c3']), controlPlaneAway: new Set(['c2', 'c3']) },
+      { away: ['c2', 'c3'], controlPlaneAway: new Set(['c2', 'c3']) },
       [claim([controlPlane('c1')])],
-      ['a c1 ControlPlaneBusy: c2, c3 of the control plane are away; only one node of it may be at a time'],
+      ['a/1 c1 ControlPlaneBusy: c2, c3 of the control plane are away; only one node of it may be at a time'],
     ],
+    ['but not itself', { away: ['c1'], controlPlaneAway: new Set(['c1']) }, [claim([controlPlane('c1')])], ['a/1 c1']],
     [
-      'but not itself',
-      { away: new Set(['c1']), controlPlaneAway: new Set(['c1']) },
+      'what the control plane itself says',
+      { controlPlaneObstacle: (node) => ({ code: 'EtcdUnhealthy', message: `${node} would be missed` }) },
       [claim([controlPlane('c1')])],
-      ['a c1'],
+      ['a/1 c1 EtcdUnhealthy: c1 would be missed'],
     ],
     [
       'a worker does not mind the control plane',
       { controlPlaneAway: new Set(['c1']) },
       [claim([worker('w1')])],
-      ['a w1'],
+      ['a/1 w1'],
     ],
     [
-      'the first claim is served first',
+      'slots go round, the oldest request first',
+      { budgets: [budget(3)] },
+      [claim([worker('w3')], { since: 5 }), claim(['w1', 'w2', 'w4'].map(worker), b)],
+      [
+        'b/1 w1',
+        'a/1 w3',
+        'b/1 w2',
+        'b/1 w4 BudgetSpent: cluster: 3 of 3 away: w1 (held by b/1), w3 (held by a/1), w2 (held by b/1)',
+      ],
+    ],
+    [
+      'who had one last waits behind who had none',
+      { budgets: [budget(1)], served: new Map([['a', 9]]) },
+      [claim([worker('w1')]), claim([worker('w2')], b)],
+      ['b/1 w2', 'a/1 w1 BudgetSpent: cluster: 1 of 1 away: w2 (held by b/1)'],
+    ],
+    [
+      'all maintenance takes one turn, its oldest wish first',
       { budgets: [budget(2)] },
-      [claim([worker('w3')], { holder: 'b' }), claim([worker('w1'), worker('w2')])],
-      ['b w3', 'a w1', 'a w2 BudgetSpent: budget "cluster" allows 2 node(s) away; w3, w1 already are'],
+      [
+        claim([worker('w1')], { holder: 'maintenance:w1/x', since: 0 }),
+        claim([worker('w2')], { holder: 'maintenance:w2/x', since: 1 }),
+        claim([worker('w3')], { holder: 'up/1', since: 2 }),
+      ],
+      [
+        'maintenance:w1/x w1',
+        'up/1 w3',
+        'maintenance:w2/x w2 BudgetSpent: cluster: 2 of 2 away: w1 (held by maintenance:w1/x), w3 (held by up/1)',
+      ],
+    ],
+    [
+      'the control plane goes before older requests',
+      { budgets: [budget(1)] },
+      [claim([worker('w1')]), claim([controlPlane('c1')], b)],
+      ['b/1 c1', 'a/1 w1 BudgetSpent: cluster: 1 of 1 away: c1 (held by b/1)'],
     ],
     [
       "the operation's own limit",
       {},
       [claim(workers, { limit: { maxUnavailable: 3, counted: 1 } })],
-      ['a w1', 'a w2', 'a w3 BudgetSpent: the update works on 3 node(s) at once (strategy.maxUnavailable)'],
+      ['a/1 w1', 'a/1 w2', 'a/1 w3 BudgetSpent: the update works on 3 node(s) at once (strategy.maxUnavailable)'],
     ],
     [
       "nodes that are not Ready count against the operation's own limit and are named",
       {},
       [claim(workers, { limit: { maxUnavailable: 2, counted: 2, notReady: new Set(['w8', 'w9']) } })],
       [
-        'a w1 BudgetSpent: the update works on 2 node(s) at once (strategy.maxUnavailable); w8, w9 are not Ready and counted',
+        'a/1 w1 BudgetSpent: the update works on 2 node(s) at once (strategy.maxUnavailable); w8, w9 are not Ready and counted',
       ],
     ],
     [
       'the limit holds for nodes already away, too',
-      { away: new Set(['w1', 'w2']) },
+      { away: ['w1', 'w2'] },
       [claim(workers, { limit: { maxUnavailable: 1, counted: 0 } })],
-      ['a w1', 'a w2 BudgetSpent: the update works on 1 node(s) at once (strategy.maxUnavailable)'],
+      ['a/1 w1', 'a/1 w2 BudgetSpent: the update works on 1 node(s) at once (strategy.maxUnavailable)'],
     ],
     [
       'a held claim says why, and the next one goes on',
       {},
       [
         claim(workers, { held: { code: 'FailuresReached', message: 'nothing more starts: w9 failed' } }),
-        claim([worker('w2')], { holder: 'b' }),
+        claim([worker('w2')], b),
       ],
-      ['a w1 FailuresReached: nothing more starts: w9 failed', 'b w2'],
+      ['a/1 w1 FailuresReached: nothing more starts: w9 failed', 'b/1 w2'],
     ],
     ['a claim without wishes', {}, [claim([])], []],
   ])('%s', (_name, given, claims, expected) => {
@@ -170,7 +255,7 @@ describe('the laws of grants', () => {
   const names = ['c1', 'c2', 'c3', 'w1', 'w2', 'w3', 'w4', 'w5']
   const requestOf = (name: string) => (name.startsWith('c') ? controlPlane(name) : worker(name))
   const subset = fc.uniqueArray(fc.constantFrom(...names))
-  const holders = ['a', 'b', 'c']
+  const holders = ['a/1', 'b/1', 'c/1']
   const given = fc
     .record({
       paused: fc.boolean(),
@@ -191,12 +276,16 @@ describe('the laws of grants', () => {
         ledger: view({
           paused,
           budgets: budgets.map((max) => budget(max)),
-          away: all,
+          away,
+          held,
           controlPlaneAway: new Set([...all].filter((name) => name.startsWith('c'))),
-          holderOf: (node) => held[node],
         }),
         claims: asked.map(({ nodes, max, counted }, index) =>
-          claim(nodes.map(requestOf), { holder: holders[index] ?? '', limit: { maxUnavailable: max, counted } }),
+          claim(nodes.map(requestOf), {
+            holder: holders[index] ?? '',
+            since: index,
+            limit: { maxUnavailable: max, counted },
+          }),
         ),
       }
     })
@@ -226,15 +315,13 @@ describe('the laws of grants', () => {
     )
   })
 
-  it('each node goes to one holder; limits hold; each claim ends with its wait; claims in order', () => {
+  it('each node goes to one holder; limits hold; each claim gets its nodes in order and ends with its wait', () => {
     fc.assert(
       fc.property(given, ({ ledger, claims, held }) => {
         const verdicts = decideGrants(ledger, claims)
         const granted = verdicts.filter(({ verdict }) => verdict === 'granted')
         expect(new Set(granted.map(({ request }) => request.node)).size).toBe(granted.length)
         for (const { holder, request } of granted) expect([undefined, holder]).toContain(held[request.node])
-        const turns = verdicts.map(({ holder }) => holders.indexOf(holder))
-        expect(turns).toEqual([...turns].sort((a, b) => a - b))
         for (const { holder, requests, limit } of claims) {
           const own = verdicts.filter((verdict) => verdict.holder === holder)
           const taken = own.filter(({ verdict }) => verdict === 'granted').length
@@ -253,7 +340,7 @@ describe('the laws of grants', () => {
     fc.assert(
       fc.property(subset, fc.integer({ min: 1, max: 8 }), subset, (away, max, asked) => {
         const requests = asked.filter((name) => name.startsWith('w')).map(requestOf)
-        const verdicts = decideGrants(view({ budgets: [budget(max)], away: new Set(away) }), [claim(requests)])
+        const verdicts = decideGrants(view({ budgets: [budget(max)], away }), [claim(requests)])
         const taken = verdicts.filter(({ verdict }) => verdict === 'granted')
         if (taken.length === requests.length) return
         const blocked = verdicts.at(-1)

@@ -4,11 +4,8 @@
 
 import type { Reason } from '../../api/reason.ts'
 import type { Role } from '../node/node-facts.ts'
-
-export interface Budget {
-  readonly name: string
-  readonly maxUnavailable: number
-}
+import { type Absences, type Budget, Tally } from './tally.ts'
+import { byTurn, laneOf } from './turns.ts'
 
 export interface Request {
   readonly node: string
@@ -37,94 +34,202 @@ export interface Claim {
   }
 }
 
-export interface LedgerView {
+export interface DatedClaim extends Claim {
+  /** When it began to ask, in milliseconds. */
+  readonly since: number
+}
+
+export interface LedgerView extends Absences {
   readonly paused: boolean
-  readonly budgets: readonly Budget[]
-  /** Every node that is unavailable, whatever the cause, or holds a grant. */
-  readonly away: ReadonlySet<string>
-  /** The control-plane nodes among them. */
+  /** Why nothing at all may start: a lock that somebody else holds. */
+  readonly locked?: Reason | undefined
+  /** The control-plane nodes that are away. */
   readonly controlPlaneAway: ReadonlySet<string>
   /** Why a control-plane node may not leave now: a member of etcd or an API server that would be missed. */
   readonly controlPlaneObstacle?: ((node: string) => Reason | undefined) | undefined
-  /** Who holds a node already. */
-  readonly holderOf: (node: string) => string | undefined
+  /** What a person who holds the node for themselves says. */
+  readonly onHold?: ((node: string) => string | undefined) | undefined
+  /** When each lane was last given a slot, in milliseconds. */
+  readonly served?: ReadonlyMap<string, number> | undefined
 }
 
 export type Verdict =
   | { readonly verdict: 'granted'; readonly holder: string; readonly request: Request }
   | { readonly verdict: 'waiting'; readonly holder: string; readonly request: Request; readonly reason: Reason }
 
+type Obstacle = Reason & {
+  /** It is about this node alone: the next may go. */
+  readonly passedOver?: true
+}
+
 /**
- * Goes through the claims in their order. Each claim is followed until its first node that must wait: later ones would wait
- * for the same thing, and a pass costs what is granted, not what is asked for. Only a node that another operation holds is
- * passed over: that says nothing of the next.
+ * Goes round among those who ask, one slot each, until nobody gets any more. Each claim is followed until its first node
+ * that must wait: later ones would wait for the same thing, and a pass costs what is granted, not what is asked for. Passed
+ * over is only what says nothing of the next node: another operation, a person or the budget of its own set holds it.
  */
-export function decideGrants(view: LedgerView, claims: Iterable<Claim>): readonly Verdict[] {
-  const away = new Set(view.away)
-  const controlPlaneAway = new Set(view.controlPlaneAway)
-  const taken = new Map<string, string>()
-  const holderOf = (node: string) => taken.get(node) ?? view.holderOf(node)
+export function decideGrants(view: LedgerView, claims: Iterable<DatedClaim>): readonly Verdict[] {
+  const pass = new Pass(view)
   const verdicts: Verdict[] = []
-  for (const { holder, requests, held, limit, budgets: own = [] } of claims) {
-    const budgets = [...view.budgets, ...own]
-    let counted = limit.counted
-    let waiting: Verdict | undefined
-    for (const request of requests) {
-      const reason =
-        held ??
-        request.obstacle ??
-        obstacle(request, holder, { ...view, budgets, away, controlPlaneAway, holderOf }) ??
-        (counted >= limit.maxUnavailable ? limitSpent(limit) : undefined) ??
-        request.gate?.()
-      if (reason?.code === 'NodeHeldElsewhere') {
-        waiting ??= { verdict: 'waiting', holder, request, reason }
-        continue
-      }
-      if (reason) {
-        waiting = { verdict: 'waiting', holder, request, reason }
-        break
-      }
-      counted++
-      away.add(request.node)
-      taken.set(request.node, holder)
-      if (request.role === 'ControlPlane') controlPlaneAway.add(request.node)
-      verdicts.push({ verdict: 'granted', holder, request })
+  for (let round = lanes(view, claims); round.length > 0; ) {
+    const next: Lane[] = []
+    for (const lane of round) {
+      const found = lane.next(pass)
+      verdicts.push(...found)
+      if (found.some(({ verdict }) => verdict === 'granted')) next.push(lane)
     }
-    if (waiting) verdicts.push(waiting)
+    round = next
   }
   return verdicts
 }
 
-function obstacle(request: Request, holder: string, view: LedgerView): Reason | undefined {
-  if (view.paused) {
-    return { code: 'PolicyPaused', message: 'MaintenancePolicy/default is paused: nothing new starts' }
+function lanes(view: LedgerView, claims: Iterable<DatedClaim>): readonly Lane[] {
+  const found = new Map<string, Lane>()
+  for (const claim of claims) {
+    const asking = new Asking(claim)
+    const name = laneOf(claim.holder)
+    const lane = found.get(name)
+    if (lane) lane.add(asking)
+    else found.set(name, new Lane(name, asking))
   }
-  const other = view.holderOf(request.node)
-  if (other !== undefined && other !== holder) {
-    return { code: 'NodeHeldElsewhere', message: `${request.node} is held by ${other}` }
+  return [...found.values()].sort(byTurn(view.served ?? new Map()))
+}
+
+/** The claims that take one turn together, the oldest first. */
+class Lane {
+  readonly lane: string
+  readonly since: number
+  readonly controlPlane: boolean
+  readonly #asking: Asking[]
+
+  constructor(lane: string, first: Asking) {
+    this.lane = lane
+    this.since = first.claim.since
+    this.controlPlane = first.peek()?.role === 'ControlPlane'
+    this.#asking = [first]
   }
-  if (request.role === 'ControlPlane') {
-    const others = [...view.controlPlaneAway].filter((name) => name !== request.node)
+
+  add(asking: Asking): void {
+    this.#asking.push(asking)
+  }
+
+  /** One node at most, and why those who got none must wait. */
+  next(pass: Pass): readonly Verdict[] {
+    const verdicts: Verdict[] = []
+    for (let asking = this.#asking[0]; asking; asking = this.#asking[0]) {
+      const verdict = asking.next(pass)
+      if (verdict) verdicts.push(verdict)
+      if (verdict?.verdict === 'granted') return verdicts
+      this.#asking.shift()
+    }
+    return verdicts
+  }
+}
+
+/** One claim, as far as it has been followed. */
+class Asking {
+  readonly claim: DatedClaim
+  readonly #requests: Iterator<Request>
+  #peeked: Request | undefined
+  #counted: number
+  /** The first node that was passed over. */
+  #waiting: Verdict | undefined
+
+  constructor(claim: DatedClaim) {
+    this.claim = claim
+    this.#requests = claim.requests[Symbol.iterator]()
+    this.#counted = claim.limit.counted
+  }
+
+  peek(): Request | undefined {
+    this.#peeked ??= this.#pull()
+    return this.#peeked
+  }
+
+  /** The next node it gets; what it waits for when it gets none; undefined when it asks for nothing more. */
+  next(pass: Pass): Verdict | undefined {
+    const { holder, held, limit } = this.claim
+    for (let request = this.#take(); request; request = this.#take()) {
+      const isFull = this.#counted >= limit.maxUnavailable
+      const reason: Obstacle | undefined =
+        held ??
+        request.obstacle ??
+        pass.obstacle(request, this.claim) ??
+        (isFull ? limitSpent(limit) : undefined) ??
+        request.gate?.()
+      if (!reason) {
+        this.#counted++
+        pass.grant(request, holder)
+        return { verdict: 'granted', holder, request }
+      }
+      const { passedOver, ...why } = reason
+      this.#waiting ??= { verdict: 'waiting', holder, request, reason: why }
+      if (!passedOver) return { verdict: 'waiting', holder, request, reason: why }
+      if (isFull) break
+    }
+    return this.#waiting
+  }
+
+  #take(): Request | undefined {
+    const request = this.peek()
+    this.#peeked = undefined
+    return request
+  }
+
+  #pull(): Request | undefined {
+    const { value, done } = this.#requests.next()
+    return done ? undefined : value
+  }
+}
+
+/** What holds for every claim, and what this pass has booked so far. */
+class Pass {
+  readonly #view: LedgerView
+  readonly #tally: Tally
+  readonly #controlPlaneAway: Set<string>
+  readonly #taken = new Map<string, string>()
+
+  constructor(view: LedgerView) {
+    this.#view = view
+    this.#tally = new Tally(view)
+    this.#controlPlaneAway = new Set(view.controlPlaneAway)
+  }
+
+  grant({ node, role }: Request, holder: string): void {
+    this.#tally.take(node, `held by ${holder}`)
+    this.#taken.set(node, holder)
+    if (role === 'ControlPlane') this.#controlPlaneAway.add(node)
+  }
+
+  obstacle({ node, role }: Request, { holder, budgets = [] }: Claim): Obstacle | undefined {
+    const { paused, locked, held, onHold, budgetsOf } = this.#view
+    if (paused) return { code: 'PolicyPaused', message: 'MaintenancePolicy/default is paused: nothing new starts' }
+    if (locked) return locked
+    const other = this.#taken.get(node) ?? held.get(node)
+    if (other !== undefined && other !== holder) {
+      return { code: 'NodeHeldElsewhere', message: `${node} is held by ${other}`, passedOver: true }
+    }
+    const hold = onHold?.(node)
+    if (hold !== undefined) {
+      return { code: 'NodeOnHold', message: `${node} is on hold (${hold}); slipway release ${node}`, passedOver: true }
+    }
+    const missed = role === 'ControlPlane' ? this.#controlPlaneObstacle(node) : undefined
+    if (missed) return missed
+    for (const budget of [...budgetsOf(node), ...budgets]) {
+      const broken = this.#tally.broken(node, budget)
+      if (broken) return budget.away ? { ...broken, passedOver: true } : broken
+    }
+    return undefined
+  }
+
+  #controlPlaneObstacle(node: string): Reason | undefined {
+    const others = [...this.#controlPlaneAway].filter((name) => name !== node)
     if (others.length > 0) {
       return {
         code: 'ControlPlaneBusy',
         message: `${listed(others)} of the control plane ${others.length === 1 ? 'is' : 'are'} away; only one node of it may be at a time`,
       }
     }
-    const missed = view.controlPlaneObstacle?.(request.node)
-    if (missed) return missed
-  }
-  return brokenBudget(request.node, view)
-}
-
-/** The first budget that taking this node away would break; a node already away costs nothing more. */
-function brokenBudget(node: string, { away, budgets }: LedgerView): Reason | undefined {
-  if (away.has(node)) return undefined
-  const broken = budgets.find(({ maxUnavailable }) => away.size + 1 > maxUnavailable)
-  if (!broken) return undefined
-  return {
-    code: 'BudgetSpent',
-    message: `budget "${broken.name}" allows ${broken.maxUnavailable} node(s) away; ${listed([...away])} already ${away.size === 1 ? 'is' : 'are'}`,
+    return this.#view.controlPlaneObstacle?.(node)
   }
 }
 
@@ -136,7 +241,6 @@ function limitSpent({ maxUnavailable, notReady }: Claim['limit']): Reason {
 }
 
 function listed(names: readonly string[]): string {
-  if (names.length === 0) return 'none'
   const shown = names.slice(0, 3).join(', ')
   return names.length > 3 ? `${shown} and ${names.length - 3} more` : shown
 }

@@ -56,7 +56,8 @@ class World {
 
   get view(): Given {
     const { cordoned, mark, ready, kubelet, beat, rollout, order, answer, pods, now, grace } = this
-    const blocked = [{ pod: 'shop/a', reason: { code: 'PodDisruptionBudget', message: 'waits' } as const }]
+    const reason = { code: 'PodDisruptionBudget', message: 'waits' } as const
+    const blocked = [{ pod: 'shop/a', state: 'Blocked' as const, reason }]
     return {
       node: {
         cordoned,

@@ -15,17 +15,10 @@ import {
   viewOf,
   wait,
 } from '../../../test/samples/node-views.ts'
-import type { AgentOrder, Rollout } from '../../api/node-state.ts'
+import type { AgentOrder } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { decideNode } from './decide-node.ts'
-import type { DrainReport } from './node-view.ts'
 import { lastWord } from './order.ts'
-
-const waitsFor = (pod: string): DrainReport['blocked'][number] => ({
-  pod,
-  reason: { code: 'PodDisruptionBudget', message: `${pod} waits for its budget` },
-})
-const blocked: DrainReport = { total: 9, left: 3, blocked: [waitsFor('shop/a')] }
 
 describe('the happy path, decision by decision', () => {
   const working = rollout('Working', { since: at(6), deadline: at(6 + 1800) })
@@ -155,82 +148,6 @@ describe('starting', () => {
     ],
   ])('%s', (_name, given, expected) => {
     expect(decideNode(viewOf(given))).toEqual(expected)
-  })
-})
-
-describe('draining', () => {
-  const message = 'shop/a waits for its budget'
-  const drain = { total: 9, left: 3, pods: [waitsFor('shop/a')] }
-  const told = { ...draining, drain, reason: { code: 'PodDisruptionBudget', message, since: at(2) } } satisfies Rollout
-  const terminating = { pod: 'shop/b', reason: { code: 'PodTerminating', message: 'shop/b is shutting down' } } as const
-  const late = { ...told, reason: { code: 'DrainTimedOut', message, since: at(600) } } satisfies Rollout
-  it.each<[string, Given, object]>([
-    ['somebody uncordons: cordoned again', { node: {}, rollout: draining, drain: blocked }, { action: 'cordon' }],
-    ['somebody took the cordon and left the mark', { node: { mark: id }, rollout: draining }, { action: 'cordon' }],
-    ['what blocks is told if it lasts', { node: ours, rollout: draining, drain: blocked, now: 2 }, setIfLasting(told)],
-    ['and once', { node: ours, rollout: told, drain: blocked, now: 5 }, wait(600)],
-    [
-      'another pod blocks',
-      { node: ours, rollout: told, drain: { ...blocked, blocked: [waitsFor('shop/b')] }, now: 5 },
-      setIfLasting({
-        ...told,
-        drain: { ...drain, pods: [waitsFor('shop/b')] },
-        reason: { code: 'PodDisruptionBudget', message: 'shop/b waits for its budget', since: at(5) },
-      }),
-    ],
-    [
-      'the same pods block, one for another reason',
-      {
-        node: ours,
-        rollout: { ...told, drain: { ...drain, pods: [waitsFor('shop/a'), waitsFor('shop/b')] } },
-        drain: { ...blocked, blocked: [waitsFor('shop/a'), terminating] },
-        now: 5,
-      },
-      setIfLasting({
-        ...told,
-        drain: { ...drain, pods: [waitsFor('shop/a'), terminating] },
-        reason: { ...told.reason, message: `${message}; and 1 more`, since: at(5) },
-      }),
-    ],
-    [
-      'nothing blocks any more: the reason goes',
-      { node: ours, rollout: told, drain: { total: 9, left: 2, blocked: [] }, now: 5 },
-      setIfLasting({ ...told, drain: { total: 9, left: 2, pods: [] }, reason: undefined }),
-    ],
-    ['late: it says so and goes on', { node: ours, rollout: told, drain: blocked, now: 600 }, setIfLasting(late)],
-    ['late and told: waits for the pods', { node: ours, rollout: late, drain: blocked, now: 700 }, wait()],
-    [
-      'late without a blocker: pods only take their time',
-      { node: ours, rollout: draining, drain: { total: 9, left: 1, blocked: [] }, now: 600 },
-      setIfLasting({
-        ...draining,
-        drain: { total: 9, left: 1, pods: [] },
-        reason: { code: 'DrainTimedOut', message: '1 of 9 pods left', since: at(600) },
-      }),
-    ],
-    [
-      'late, but a new leader gives grace',
-      { node: ours, rollout: told, drain: blocked, now: 700, grace: 720 },
-      wait(720),
-    ],
-    [
-      'late, and empty after all',
-      { node: ours, rollout: late, drain: { total: 9, left: 0, blocked: [] }, now: 700 },
-      { action: 'setOrder', order: order() },
-    ],
-  ])('%s', (_name, given, expected) => {
-    expect(decideNode(viewOf(given))).toEqual(expected)
-  })
-
-  it('names twenty pods at most, in a message that fits', () => {
-    const many = Array.from({ length: 30 }, (_, index) => waitsFor(`shop/${'x'.repeat(5000)}${index}`))
-    const decision = decideNode(
-      viewOf({ node: ours, rollout: draining, drain: { total: 30, left: 30, blocked: many }, now: 5 }),
-    )
-    expect(decision.action).toBe('setRollout')
-    if (decision.action !== 'setRollout') return
-    expect(decision.rollout.drain?.pods).toEqual(many.slice(0, 20))
-    expect(decision.rollout.reason?.message).toHaveLength(4000)
   })
 })
 

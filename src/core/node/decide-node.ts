@@ -7,11 +7,15 @@ import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../duration.ts'
 import type { Operation } from '../update/operation.ts'
+import { isRetryDue, retryMark } from '../update/retry.ts'
+import { cancelNode } from './cancel-node.ts'
+import { drainNode, isAborted } from './drain-node.ts'
+import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
 import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
-import { cleanUp, hooksAfter, hooksBefore } from './node-hooks.ts'
-import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
-import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, makeOrder, orderID } from './order.ts'
+import { cleanUp, hooksAfter, hooksAgain, hooksBefore } from './node-hooks.ts'
+import type { NodeAction, NodeView } from './node-view.ts'
+import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, orderID } from './order.ts'
 import { stageNode } from './stage-node.ts'
 
 /** Nothing has been done to the node yet. */
@@ -22,14 +26,18 @@ export function decideNode(view: NodeView): NodeAction {
   const rollout = state.status?.rollout
   if (!grant) return withoutSlot(view)
   if (operation?.id !== grant.holder) return releaseNode(view, grant)
+  const cancelled = cancelNode(view, operation)
+  if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
   if (rollout?.operationID !== operation.id || beforeWork.has(rollout.phase)) return startNode(view, operation)
+  if (isRetryDue(operation, node.metadata.name, rollout)) {
+    // What could not be staged has staged by now: it was never drained.
+    return rollout.cordon ? retryNode(view, operation, rollout) : startNode(view, operation)
+  }
   switch (rollout.phase) {
     case 'Done':
-      return isOurCordon(node) && rollout.cordon?.prior !== 'Unschedulable'
-        ? { action: 'uncordon' }
-        : (cleanUp(view) ?? { action: 'returnGrant' })
+      return putBack(view, rollout)
     case 'Failed':
-      return cleanUp(view) ?? { action: 'wait' }
+      return isAborted(rollout) ? putBack(view, rollout) : (cleanUp(view) ?? { action: 'wait' })
     default:
       return workNode(view, operation, rollout)
   }
@@ -39,6 +47,10 @@ function withoutSlot(view: NodeView): NodeAction {
   const { state, node, staging } = view
   const rollout = state.status?.rollout
   const { order } = state.spec
+  // Put back as it was, but not forgotten: the operation must not take it again by itself.
+  if (rollout && isAborted(rollout) && !isOurCordon(node)) {
+    return rollout.operationID === staging?.id ? { action: 'wait' } : { action: 'clear' }
+  }
   // Whatever was cordoned is under work: the ledger must know.
   if (rollout?.cordon && !atRest.has(rollout.phase)) return { action: 'regrant' }
   if (isOurCordon(node)) return { action: 'uncordon' }
@@ -48,6 +60,11 @@ function withoutSlot(view: NodeView): NodeAction {
   if (rollout && !atRest.has(rollout.phase) && isAbandoned) return { action: 'clear' }
   if (staging) return stageNode(view, staging)
   return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
+}
+
+function putBack(view: NodeView, { cordon }: Rollout): NodeAction {
+  if (isOurCordon(view.node) && cordon?.prior !== 'Unschedulable') return { action: 'uncordon' }
+  return cleanUp(view) ?? { action: 'returnGrant' }
 }
 
 function startNode(view: NodeView, operation: Operation): NodeAction {
@@ -75,6 +92,9 @@ function beginRollout(
   part: Pick<Rollout, 'phase' | 'deadline' | 'cordon'>,
 ): NodeAction {
   const { order } = state.spec
+  const before = state.status?.rollout
+  // Tried again, and its hooks have run again: it is the same node under work.
+  const tried = before?.operationID === operation.id && before.phase === 'Pending' ? before : undefined
   const done = completedBefore(state)
   return {
     action: 'setRollout',
@@ -84,8 +104,10 @@ function beginRollout(
       update: operation.update,
       operationID: operation.id,
       since: now.toISOString(),
-      attempt: order && belongsTo(order, operation.id) ? attemptOf(order) : 1,
+      attempt: tried?.attempt ?? (order && belongsTo(order, operation.id) ? attemptOf(order) : 1),
       ...part,
+      ...(tried?.cordon && { cordon: tried.cordon }),
+      ...(tried?.retried !== undefined && { retried: tried.retried }),
     },
   }
 }
@@ -128,36 +150,6 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
         reason: report.reason ?? { code: 'OrderRefused', message: 'the agent refused the order and gave no reason' },
       })
   }
-}
-
-function drainNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
-  const { node, drain, now } = view
-  if (operation.disruption === 'None') {
-    return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
-  }
-  if (!isCordoned(node)) return { action: 'cordon' }
-  if (!drain) return { action: 'watchPods' }
-  if (drain.left === 0) return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
-  const late = isPast(rollout.deadline, view)
-  const pods = drain.blocked.slice(0, 20)
-  const code = late ? 'DrainTimedOut' : pods[0]?.reason.code
-  const changed = code !== rollout.reason?.code || !sameBlockers(pods, rollout.drain?.pods ?? [])
-  if (changed) {
-    const [first] = pods
-    const message = first
-      ? `${first.reason.message}${others(drain.blocked.length - 1)}`
-      : `${drain.left} of ${drain.total} pods left`
-    return {
-      action: 'setRollout',
-      unhurried: true,
-      rollout: {
-        ...rollout,
-        drain: { total: drain.total, left: drain.left, pods },
-        reason: code && { code, message: message.slice(0, 4000), since: now.toISOString() },
-      },
-    }
-  }
-  return watchDeadline(view, rollout)
 }
 
 function awaitAcceptance(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
@@ -231,9 +223,25 @@ function releaseNode(view: NodeView, grant: Grant): NodeAction {
   return { action: 'returnGrant' }
 }
 
+/** Another attempt, after nothing of the last one can start any more; the node stays cordoned meanwhile. */
+function retryNode(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
+  const { order } = view.state.spec
+  const isOurs = order !== undefined && belongsTo(order, operation.id)
+  if (isOurs && !hasStopped(order, view.state)) return withdraw(order)
+  const attempt = Math.max(rollout.attempt, isOurs ? attemptOf(order) : 0) + 1
+  const { retried: _retried, ...before } = rollout
+  const again = { ...before, ...retryMark(operation), attempt }
+  const isCleaned = rollout.phase === 'Failed' && operation.hooks?.some(({ when }) => when === 'BeforeNode')
+  // What was cleaned up when it failed is done again first.
+  if (isCleaned) return hooksAgain(view) ?? enter(view, again, 'Pending')
+  return enter(view, again, 'Draining', { deadlineMs: operation.drain.timeoutMs })
+}
+
 /** Asks the agent to stop, once; then its word is waited for. */
 function withdraw(order: Order): NodeAction {
-  return order.desired === 'Run' ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } } : { action: 'wait' }
+  return order.desired !== 'Withdraw'
+    ? { action: 'setOrder', order: { ...order, desired: 'Withdraw' } }
+    : { action: 'wait' }
 }
 
 function orderLate(operation: Operation): Reason {
@@ -243,56 +251,6 @@ function orderLate(operation: Operation): Reason {
   }
 }
 
-function enter(
-  { now }: NodeView,
-  rollout: Rollout,
-  phase: Rollout['phase'],
-  detail: {
-    readonly deadlineMs?: number
-    readonly reason?: Reason
-    readonly finished?: boolean
-    readonly unhurried?: true
-  } = {},
-): NodeAction {
-  const { deadline: _deadline, reason: _reason, drain: _drain, ...kept } = rollout
-  const at = now.toISOString()
-  return {
-    action: 'setRollout',
-    ...(detail.unhurried && { unhurried: true }),
-    rollout: {
-      ...kept,
-      phase,
-      since: at,
-      ...(detail.deadlineMs !== undefined && { deadline: new Date(now.getTime() + detail.deadlineMs).toISOString() }),
-      ...(detail.reason && { reason: { ...detail.reason, since: detail.reason.since ?? at } }),
-      ...(detail.finished && { finishedAt: at }),
-    },
-  }
-}
-
-/** Waits for the deadline; once it is past, asks for a person. Time alone never frees a slot. */
-function watchDeadline(view: NodeView, rollout: Rollout, late?: Reason): NodeAction {
-  if (!rollout.deadline || rollout.phase === 'RequiresAttention') return { action: 'wait' }
-  if (!isPast(rollout.deadline, view)) {
-    return { action: 'wait', untilMs: Math.max(Date.parse(rollout.deadline), view.graceUntil.getTime()) }
-  }
-  return late ? enter(view, rollout, 'RequiresAttention', { reason: late }) : { action: 'wait' }
-}
-
-function isPast(deadline: string | undefined, { now, graceUntil }: NodeView): boolean {
-  return deadline !== undefined && now.getTime() >= Math.max(Date.parse(deadline), graceUntil.getTime())
-}
-
 function isOurCordon(node: Node): boolean {
   return cordonOwner(node) !== undefined
-}
-
-function others(count: number): string {
-  return count > 0 ? `; and ${count} more` : ''
-}
-
-function sameBlockers(a: DrainReport['blocked'], b: DrainReport['blocked']): boolean {
-  return (
-    a.length === b.length && a.every(({ pod, reason }, i) => pod === b[i]?.pod && reason.code === b[i]?.reason.code)
-  )
 }

@@ -36,6 +36,14 @@ export function isUnavailable(node: Node): boolean {
   return isCordoned(node) || !isReady(node) || node.metadata.deletionTimestamp !== undefined
 }
 
+/** In a few words, why nothing new can run there. */
+export function whyAway(node: Node | undefined): string {
+  if (!node || node.metadata.deletionTimestamp !== undefined) return 'being deleted'
+  if (!isReady(node)) return 'not Ready'
+  const owner = cordonOwner(node)
+  return owner === undefined ? 'cordoned by a person' : `cordoned for ${owner}`
+}
+
 /** Whether this node could take the pod over, as far as taints, node selector and cordon tell. */
 export function couldRun(node: Node, pod: Pod): boolean {
   if (isUnavailable(node)) return false

@@ -3,37 +3,38 @@
 
 import type { HookPoint } from '../../api/hook.ts'
 import type { NodeState, Rollout } from '../../api/node-state.ts'
-import type { Reason } from '../../api/reason.ts'
 import { type CleanupStep, type HookStep, stepCleanups, stepHooks } from '../hooks/decide-hooks.ts'
 import type { HookCall, HookOutcome } from '../hooks/hook-call.ts'
 import type { Operation } from '../update/operation.ts'
+import { enter } from './enter-phase.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
 
 /** What must be done before the node may be touched; undefined when nothing is left. */
 export function hooksBefore(view: NodeView, operation: Operation, begin: () => NodeAction): NodeAction | undefined {
   const { state } = view
   const rollout = state.status?.rollout
-  const runs = state.spec.hooks ?? []
   const isBegun = rollout?.operationID === operation.id && rollout.phase === 'Pending'
   if (!isBegun) {
-    // A new start begins with a clean sheet.
-    if (runs.length > 0) return cleanUp(view) ?? { action: 'setHooks', runs: [] }
-    return operation.hooks?.some(({ when }) => when === 'BeforeNode') ? begin() : undefined
+    return hooksAgain(view) ?? (operation.hooks?.some(({ when }) => when === 'BeforeNode') ? begin() : undefined)
   }
   const step = stepOf(view, operation, 'BeforeNode')
-  return step.step === 'failed' ? failed(view, rollout, step.reason) : actionOf(step)
+  return step.step === 'failed' ? enter(view, rollout, 'Failed', { reason: step.reason }) : actionOf(step)
+}
+
+/** A new start begins with a clean sheet; undefined when it is. */
+export function hooksAgain(view: NodeView): NodeAction | undefined {
+  const { hooks: runs = [] } = view.state.spec
+  return runs.length > 0 ? (cleanUp(view) ?? { action: 'setHooks', runs: [] }) : undefined
 }
 
 /** What must be done before a healthy node may count as done. */
 export function hooksAfter(view: NodeView, operation: Operation, rollout: Rollout): NodeAction | undefined {
   const step = stepOf(view, operation, 'AfterNode')
-  if (step.step === 'failed') return failed(view, rollout, step.reason)
+  if (step.step === 'failed') return enter(view, rollout, 'Failed', { reason: step.reason })
   if (step.step !== 'wait' || (rollout.phase === 'Verifying' && rollout.reason?.code === step.reason.code)) {
     return actionOf(step)
   }
-  const { deadline: _deadline, ...kept } = rollout
-  const since = view.now.toISOString()
-  return { action: 'setRollout', unhurried: true, rollout: { ...kept, phase: 'Verifying', since, reason: step.reason } }
+  return enter(view, rollout, 'Verifying', { reason: step.reason, unhurried: true })
 }
 
 /** What is owed for the node; undefined when nothing is. */
@@ -73,10 +74,4 @@ function actionOf(step: CleanupStep): NodeAction | undefined {
     case 'wait':
       return { action: 'wait' }
   }
-}
-
-function failed({ now }: NodeView, rollout: Rollout, reason: Reason): NodeAction {
-  const { deadline: _deadline, ...kept } = rollout
-  const since = now.toISOString()
-  return { action: 'setRollout', rollout: { ...kept, phase: 'Failed', since, reason: { since, ...reason } } }
 }

@@ -3,7 +3,7 @@
 import type { HookRun } from '../../api/hook.ts'
 import type { Node } from '../../api/kube.ts'
 import type { Grant } from '../../api/maintenance-policy.ts'
-import type { NodeState, Order, Rollout } from '../../api/node-state.ts'
+import type { NodeState, Order, PodDrainState, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import type { GateVerdict } from '../gates/decide-gate.ts'
@@ -14,8 +14,10 @@ export interface DrainReport {
   readonly total: number
   /** Pods that must still go. */
   readonly left: number
-  /** Those of them that cannot be asked to go now, and why. */
-  readonly blocked: readonly { readonly pod: string; readonly reason: Reason }[]
+  /** Those of them that cannot be asked to go now, where they stand on the ladder, and why. */
+  readonly blocked: readonly { readonly pod: string; readonly state: PodDrainState; readonly reason: Reason }[]
+  /** When all have left: volumes of theirs that are still attached. Absent = none. */
+  readonly volumes?: readonly { readonly volume: string; readonly attachment: string }[]
 }
 
 /** The Lease of the kube-controller-manager, as it was written last. */

@@ -4,6 +4,7 @@
 import type { NodeState, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Operation } from '../update/operation.ts'
+import { isBroken, isRetryDue, retryMark } from '../update/retry.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
 import { attemptOf, belongsTo, completedBefore, lastWord, makeOrder } from './order.ts'
 
@@ -22,11 +23,14 @@ export function stageNode(view: NodeView, operation: Operation): NodeAction {
   const { state } = view
   const { order } = state.spec
   const rollout = state.status?.rollout
-  if (rollout?.operationID === operation.id && rollout.phase !== 'Staging') return { action: 'wait' }
+  const isAgain = rollout !== undefined && isRetryDue(operation, view.node.metadata.name, rollout)
+  if (rollout?.operationID === operation.id && rollout.phase !== 'Staging' && !isAgain) return { action: 'wait' }
+  const next = isAgain ? rollout.attempt + 1 : 1
   if (!order || !belongsTo(order, operation.id)) {
     const busy = order !== undefined && order.desired !== 'Stage' && !lastWord(order, state)
-    return busy ? { action: 'wait' } : { action: 'setOrder', order: stagingOrder(view, operation, 1) }
+    return busy ? { action: 'wait' } : { action: 'setOrder', order: stagingOrder(view, operation, next) }
   }
+  if (attemptOf(order) < next) return { action: 'setOrder', order: stagingOrder(view, operation, next) }
   const report = state.status?.agent?.order
   switch (report?.id === order.id ? report.state : 'Accepted') {
     case 'Accepted':
@@ -55,7 +59,8 @@ function tell(
   reason: Reason | undefined,
 ): NodeAction {
   const before = state.status?.rollout
-  const same = before?.operationID === operation.id && before.phase === phase
+  const attempt = attemptOf(order)
+  const same = before?.operationID === operation.id && before.phase === phase && before.attempt === attempt
   if (same && before.reason?.message === reason?.message) return { action: 'wait' }
   const at = now.toISOString()
   const completed = completedBefore(state)
@@ -69,7 +74,8 @@ function tell(
       operationID: operation.id,
       phase,
       since: same ? before.since : at,
-      attempt: attemptOf(order),
+      attempt,
+      ...(isBroken(phase) && retryMark(operation)),
       ...(reason && { reason: { ...reason, since: reason.since ?? at } }),
     },
   }

@@ -88,7 +88,13 @@ describe('planning', () => {
       name: 'nothing selected',
       hosts: whole,
       spec: to('v1.36.3', pool('none')),
-      plan: 'open NothingSelected: no node matches spec.nodeSelector; look at the labels with kubectl get nodes --show-labels',
+      plan: 'lasting NothingSelected: this update can never start: no node matches spec.nodeSelector; look at the labels with kubectl get nodes --show-labels, and correct it',
+    },
+    {
+      name: 'every node that is selected is left out',
+      hosts: whole,
+      spec: { ...to('v1.36.3'), skip: Object.keys(whole) },
+      plan: 'lasting NothingSelected: this update can never start: every node that matches spec.nodeSelector is in spec.skip: take one of them out',
     },
     // script
     {

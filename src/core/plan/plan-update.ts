@@ -42,13 +42,14 @@ export function planUpdate(view: PlanView): Plan {
   const { spec } = view
   const gate = invalidGate(spec.gates)
   if (gate) return refused(true, gate.code, gate.message)
-  const selected = view.nodes.filter((node) => selects(spec.nodeSelector, node.metadata.labels))
+  const matching = view.nodes.filter((node) => selects(spec.nodeSelector, node.metadata.labels))
+  const selected = matching.filter(({ metadata }) => !spec.skip?.includes(metadata.name))
   if (selected.length === 0) {
-    return refused(
-      false,
-      'NothingSelected',
-      'no node matches spec.nodeSelector; look at the labels with kubectl get nodes --show-labels',
-    )
+    const why =
+      matching.length > 0
+        ? 'every node that matches spec.nodeSelector is in spec.skip: take one of them out'
+        : 'no node matches spec.nodeSelector; look at the labels with kubectl get nodes --show-labels, and correct it'
+    return refused(true, 'NothingSelected', `this update can never start: ${why}`)
   }
   const script = spec.script && judgeScript(spec.script, view.scriptSha256)
   if (script) return script
@@ -179,7 +180,7 @@ function planVersion(text: string, view: PlanView, selected: readonly Node[]): P
     )
   }
   const controlPlane = view.nodes.filter((node) => roleOf(node) === 'ControlPlane')
-  const untouched = controlPlane.filter((node) => !selects(view.spec.nodeSelector, node.metadata.labels))
+  const untouched = controlPlane.filter((node) => !selected.includes(node))
   // API servers this update upgrades are at the target before the first worker starts.
   const ceiling =
     controlPlane.length > 0 && untouched.length === 0

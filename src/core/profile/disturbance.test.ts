@@ -11,6 +11,7 @@ describe('disturbance', () => {
     { what: 'a sysctl', spec: { sysctls: { 'vm.a': '1' } }, setting: 'Auto', level: 'None' },
     { what: 'a file', spec: file('x', ['chrony.service']), setting: 'Auto', level: 'None' },
     { what: 'a file of the kubelet', spec: file('x', ['kubelet.service']), setting: 'Auto', level: 'Drain' },
+    { what: 'a file of k0s', spec: file('x', ['k0sworker.service']), setting: 'Auto', level: 'Drain' },
     { what: 'a package', spec: { packages: [{ name: 'chrony' }] }, setting: 'Auto', level: 'None' },
     { what: 'a runtime', spec: { packages: [{ name: 'containerd' }] }, setting: 'Auto', level: 'Drain' },
     { what: 'a unit', spec: { units: [{ name: 'a.service', enabled: true }] }, setting: 'Auto', level: 'None' },

@@ -19,9 +19,10 @@ export type Disturbance =
 
 /** Pods are gone or unmanaged while one of these is replaced or restarted. */
 const nodeUnits = new Set(
-  ['kubelet', 'containerd', 'crio', 'docker', 'isulad', 'k3s', 'k3s-agent', 'rke2-server', 'rke2-agent'].map(
-    (name) => `${name}.service`,
-  ),
+  [
+    ...['kubelet', 'containerd', 'crio', 'docker', 'isulad'],
+    ...['k3s', 'k3s-agent', 'rke2-server', 'rke2-agent', 'k0scontroller', 'k0sworker'],
+  ].map((name) => `${name}.service`),
 )
 const nodePackages = new Set([
   ...['kubelet', 'kubeadm', 'containerd', 'containerd.io', 'cri-o', 'docker.io', 'docker-ce', 'moby-engine', 'iSulad'],

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { metadata } from '../../../test/samples/cluster-objects.ts'
 import type { DirectUpdate, DirectUpdateSpec, DirectUpdateStatus } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import { drainOf } from '../drain/drain-policy.ts'
 import { operationID, operationOf, ownerOfOperation } from './operation.ts'
 import { contentName } from './work-of.ts'
 
@@ -114,7 +115,7 @@ describe('an operation', () => {
     metadata: metadata('default'),
     spec: { drain },
   })
-  const drain = { timeoutMs: 1_800_000, unmanagedPods: 'Block', emptyDir: 'Delete' }
+  const drain = drainOf()
 
   it('has defaults for everything', () => {
     expect(operationOf(update(), undefined, 'slipway-system')).toEqual({

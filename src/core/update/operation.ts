@@ -1,12 +1,13 @@
 // One run of one DirectUpdate. Its id is derived, not drawn: no write is needed before the first node, and a restarted
 // operator arrives at the same id. A finished update that is edited becomes a new operation, so that Git can drive it.
 
-import { type DirectUpdate, type DirectUpdateSpec, lastingFields } from '../../api/direct-update.ts'
+import { type DirectUpdate, type DirectUpdateSpec, lastingFields, type UpdatePhase } from '../../api/direct-update.ts'
 import type { Hook } from '../../api/hook.ts'
-import type { DrainSettings, MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { OperationKind } from '../../api/node-state.ts'
+import { type Retry, steering } from '../../api/steering.ts'
 import type { Work } from '../../api/work.ts'
-import { parseDuration } from '../duration.ts'
+import { type Drain, drainOf } from '../drain/drain-policy.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { type Gate, gatesOf } from '../gates/gate.ts'
 import { workOf } from './work-of.ts'
@@ -29,25 +30,38 @@ export interface Operation {
   /** The policy's and its own. */
   readonly gates?: readonly Gate[]
   readonly hooks?: readonly Hook[]
+  readonly retry?: Retry
+  /** Nodes a person wants left out. */
+  readonly skip?: ReadonlySet<string>
+  /** It is to end: what becomes of nodes that have an order. */
+  readonly cancel?: NonNullable<DirectUpdateSpec['onCancel']>
 }
 
-export interface Drain {
-  readonly timeoutMs: number
-  /** Absent = as each pod says. */
-  readonly podGraceSeconds?: number
-  readonly unmanagedPods: 'Block' | 'Delete'
-  readonly emptyDir: 'Delete' | 'Block'
+const ended: ReadonlySet<UpdatePhase> = new Set(['Succeeded', 'Failed', 'Cancelled'])
+
+export function isEndedPhase(phase: UpdatePhase | undefined): boolean {
+  return phase !== undefined && ended.has(phase)
 }
 
-const ended = new Set(['Succeeded', 'Failed'])
+/** Of all that makes a finished update start anew when it changes. */
+export function specMark(spec: DirectUpdateSpec): string {
+  return fingerprint(Object.fromEntries(Object.entries(spec).filter(([field]) => !steeringSet.has(field))))
+}
+
+const steeringSet: ReadonlySet<string> = new Set(steering)
+
+/** A person asked to try again, and the operation has not taken that up. */
+export function isRetryOpen({ spec, status }: Pick<DirectUpdate, 'spec' | 'status'>): boolean {
+  return spec.retry !== undefined && spec.retry.token !== status?.retried
+}
 
 /** The id of the run this update is in or should start now. */
 export function operationID({ metadata, spec, status }: DirectUpdate): string {
   const work = fingerprint(Object.fromEntries(lastingFields.map((field) => [field, spec[field]])))
   const running = status?.operationID
   if (running?.endsWith(`-${work}`)) {
-    const edited = status?.observedGeneration !== metadata.generation
-    if (!(edited && ended.has(status?.phase ?? ''))) return running
+    const isEdited = status?.observedGeneration !== metadata.generation && status?.observedSpec !== specMark(spec)
+    if (!(isEdited && isEndedPhase(status?.phase))) return running
   }
   return `${metadata.name}/${metadata.uid.slice(0, 8)}-${metadata.generation ?? 1}-${work}`
 }
@@ -69,17 +83,11 @@ export function operationOf(update: DirectUpdate, policy: MaintenancePolicy | un
     disruption: 'Drain',
     rollback: spec.rollback ?? 'Image',
     nodeTimeout: spec.nodeTimeout ?? '30m',
-    drain: drainOf({ ...policy?.spec.drain, ...spec.drain }),
+    drain: drainOf(policy?.spec.drain, spec.drain),
     gates: gatesOf(policy?.spec.gates, spec.gates),
     hooks: spec.hooks ?? [],
-  }
-}
-
-export function drainOf({ timeout, podGracePeriod, unmanagedPods, emptyDir }: DrainSettings): Drain {
-  return {
-    timeoutMs: parseDuration(timeout ?? '30m'),
-    ...(podGracePeriod !== undefined && { podGraceSeconds: parseDuration(podGracePeriod) / 1000 }),
-    unmanagedPods: unmanagedPods ?? 'Block',
-    emptyDir: emptyDir ?? 'Delete',
+    ...(spec.retry && { retry: spec.retry }),
+    ...(spec.skip && { skip: new Set(spec.skip) }),
+    ...(spec.desiredState === 'Cancelled' && { cancel: spec.onCancel ?? 'Finish' }),
   }
 }

@@ -13,12 +13,20 @@ const counts = (part: Partial<Counts> = {}): Counts => ({
   ...part,
 })
 const view = (part: Partial<Counts> = {}, more: Partial<ProgressView> = {}): ProgressView => ({
+  update: 'to-1-36',
   counts: counts(part),
   slots: 0,
-  stopped: false,
+  stop: undefined,
   waitingFor: undefined,
+  desired: 'Running',
+  soaking: false,
+  broken: [],
   ...more,
 })
+const stop = { code: 'FailuresReached', message: 'nothing more starts: w1 failed' } as const
+const late = { code: 'OperationTimedOut', message: 'it took longer than 1h' } as const
+const paused = { desired: 'Paused' } as const
+const cancelled = { desired: 'Cancelled' } as const
 const busy = { code: 'BudgetSpent', message: 'the budget is spent' } as const
 
 describe('the phase of an update', () => {
@@ -28,19 +36,43 @@ describe('the phase of an update', () => {
     ['done, a slot not returned yet', view({ done: 3 }, { slots: 1 }), 'InProgress'],
     ['some wait', view({ waiting: 1, done: 2 }), 'InProgress'],
     ['some are under work', view({ working: 1, done: 2 }), 'InProgress'],
-    ['one failed, others are under work', view({ working: 1, failed: 1 }, { stopped: true }), 'InProgress'],
+    ['one failed, others are under work', view({ working: 1, failed: 1 }, { stop }), 'InProgress'],
     ['one needs a person, others are under work', view({ working: 1, attention: 1 }), 'InProgress'],
-    ['one needs a person, others wait', view({ attention: 1, waiting: 5 }, { stopped: true }), 'RequiresAttention'],
-    ['one needs a person, one failed', view({ attention: 1, failed: 1 }, { stopped: true }), 'RequiresAttention'],
-    ['too many failed, others wait', view({ failed: 1, waiting: 5 }, { stopped: true }), 'Failed'],
+    ['one needs a person, others wait', view({ attention: 1, waiting: 5 }, { stop }), 'RequiresAttention'],
+    ['one needs a person, one failed', view({ attention: 1, failed: 1 }, { stop }), 'RequiresAttention'],
+    ['too many failed, others wait', view({ failed: 1, waiting: 5 }, { stop }), 'Failed'],
     ['some failed, as many as may, others wait', view({ failed: 1, waiting: 5 }), 'InProgress'],
     ['some failed, as many as may, none waits', view({ failed: 1, done: 5 }), 'Failed'],
+    ['its time is over', view({ waiting: 2, done: 1 }, { stop: late }), 'Failed'],
+    ['its time is over, one is under work', view({ waiting: 2, working: 1 }, { stop: late }), 'InProgress'],
+    ['its time is over with the last node', view({ done: 3 }, { stop: late }), 'Succeeded'],
+    ['the last wave is looked at', view({ done: 3 }, { soaking: true }), 'InProgress'],
+    ['paused', view({ waiting: 2, done: 1 }, paused), 'Paused'],
+    ['paused, one is finished', view({ waiting: 2, working: 1 }, paused), 'Paused'],
+    ['paused, one needs a person', view({ waiting: 2, attention: 1 }, paused), 'RequiresAttention'],
+    ['paused, too many failed', view({ waiting: 2, failed: 1 }, { ...paused, stop }), 'Failed'],
+    ['paused after the last node', view({ done: 3 }, paused), 'Succeeded'],
+    ['cancelled', view({ waiting: 2, done: 1 }, cancelled), 'Cancelled'],
+    [
+      'cancelled, one failed and keeps its slot',
+      view({ waiting: 2, failed: 1 }, { ...cancelled, stop, slots: 1 }),
+      'Cancelled',
+    ],
+    ['cancelled, one is finished', view({ waiting: 2, working: 1 }, { ...cancelled, slots: 1 }), 'InProgress'],
+    ['cancelled, a slot is on its way back', view({ waiting: 2, done: 1 }, { ...cancelled, slots: 1 }), 'InProgress'],
+    [
+      'cancelled, one needs a person',
+      view({ waiting: 2, attention: 1 }, { ...cancelled, slots: 1 }),
+      'RequiresAttention',
+    ],
+    ['cancelled after the last node', view({ done: 3 }, cancelled), 'Succeeded'],
   ])('%s', (_name, given, phase) => {
     expect(phaseOf(given)).toBe(phase)
   })
 
   it('is never over while a node is under work, needs a person or holds a slot', () => {
     const small = fc.nat(3)
+    const desires = fc.constantFrom('Running' as const, 'Paused' as const, 'Cancelled' as const)
     const any = fc.record({
       waiting: small,
       working: small,
@@ -50,11 +82,12 @@ describe('the phase of an update', () => {
       skipped: small,
     })
     fc.assert(
-      fc.property(any, small, fc.boolean(), (given, slots, stopped) => {
-        const phase = phaseOf({ counts: given, slots, stopped, waitingFor: undefined })
-        if (given.working + given.attention > 0) expect(['InProgress', 'RequiresAttention']).toContain(phase)
+      fc.property(any, small, fc.boolean(), desires, (given, slots, stopped, desired) => {
+        const phase = phaseOf(view(given, { slots, stop: stopped ? stop : undefined, desired }))
+        if (given.working + given.attention > 0) expect(['InProgress', 'Paused', 'RequiresAttention']).toContain(phase)
         if (phase === 'Succeeded') expect(given.waiting + given.failed + slots).toBe(0)
-        if (phase === 'Failed') expect(given.failed).toBeGreaterThan(0)
+        if (phase === 'Failed') expect(stopped || given.failed > 0).toBe(true)
+        if (phase === 'Cancelled') expect(given.waiting).toBeGreaterThan(0)
         const total = Object.values(given).reduce((sum, count) => sum + count, 0)
         const { waiting, failed, done, skipped } = given
         expect(summaryOf(given)).toEqual({
@@ -125,24 +158,48 @@ describe('the conditions of an update', () => {
       'a person is needed',
       view({ attention: 1, waiting: 2, done: 1 }),
       [
-        'Progressing=False RequiresAttention: 1 node(s) need a person, 1/4 done',
+        'Progressing=False RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',
         'Blocked=False RequiresAttention: nothing holds it up',
-        'Succeeded=False RequiresAttention: 1 node(s) need a person, 1/4 done',
-        'Failed=False RequiresAttention: 1 node(s) need a person, 1/4 done',
-        'Reconciling=True RequiresAttention: 1 node(s) need a person, 1/4 done',
-        'Stalled=True RequiresAttention: 1 node(s) need a person, 1/4 done',
+        'Succeeded=False RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',
+        'Failed=False RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',
+        'Reconciling=True RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',
+        'Stalled=True RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',
       ],
     ],
     [
       'failed',
-      view({ failed: 2, waiting: 2, done: 1 }, { stopped: true, waitingFor: busy }),
+      view({ failed: 2, waiting: 2, done: 1 }, { stop, broken: ['w1', 'w2'], waitingFor: busy }),
       [
-        'Progressing=False Failed: 2 node(s) failed, 1/5 done',
+        'Progressing=False Failed: 1/5 nodes done, 2 failed (w1, w2) and stay cordoned: look at each with slipway why NODE, then slipway retry to-1-36',
         'Blocked=False Failed: nothing holds it up',
-        'Succeeded=False Failed: 2 node(s) failed, 1/5 done',
-        'Failed=True NodesFailed: 2 node(s) failed; they stay cordoned until the update is edited or deleted',
-        'Reconciling=False Failed: 2 node(s) failed, 1/5 done',
-        'Stalled=True Failed: 2 node(s) failed, 1/5 done',
+        'Succeeded=False Failed: 1/5 nodes done, 2 failed (w1, w2) and stay cordoned: look at each with slipway why NODE, then slipway retry to-1-36',
+        'Failed=True NodesFailed: 1/5 nodes done, 2 failed (w1, w2) and stay cordoned: look at each with slipway why NODE, then slipway retry to-1-36',
+        'Reconciling=False Failed: 1/5 nodes done, 2 failed (w1, w2) and stay cordoned: look at each with slipway why NODE, then slipway retry to-1-36',
+        'Stalled=True Failed: 1/5 nodes done, 2 failed (w1, w2) and stay cordoned: look at each with slipway why NODE, then slipway retry to-1-36',
+      ],
+    ],
+    [
+      'paused',
+      view({ waiting: 2, working: 1 }, { ...paused, waitingFor: busy }),
+      [
+        'Progressing=False Paused: paused: 0/3 nodes done, 1 under work; go on with slipway resume to-1-36',
+        'Blocked=False Paused: nothing holds it up',
+        'Succeeded=False Paused: paused: 0/3 nodes done, 1 under work; go on with slipway resume to-1-36',
+        'Failed=False Paused: paused: 0/3 nodes done, 1 under work; go on with slipway resume to-1-36',
+        'Reconciling=True Paused: paused: 0/3 nodes done, 1 under work; go on with slipway resume to-1-36',
+        'Stalled=True Paused: paused: 0/3 nodes done, 1 under work; go on with slipway resume to-1-36',
+      ],
+    ],
+    [
+      'cancelled',
+      view({ waiting: 2, done: 1 }, cancelled),
+      [
+        'Progressing=False Cancelled: cancelled: 1/3 nodes done, the others are as they were',
+        'Blocked=False Cancelled: nothing holds it up',
+        'Succeeded=False Cancelled: cancelled: 1/3 nodes done, the others are as they were',
+        'Failed=False Cancelled: cancelled: 1/3 nodes done, the others are as they were',
+        'Reconciling=False Cancelled: cancelled: 1/3 nodes done, the others are as they were',
+        'Stalled=True Cancelled: cancelled: 1/3 nodes done, the others are as they were',
       ],
     ],
     [

@@ -13,25 +13,37 @@ export interface Counts {
 }
 
 export interface ProgressView {
+  readonly update: string
   readonly counts: Counts
   /** Slots the operation still holds: it has not succeeded before the last one is returned. */
   readonly slots: number
-  /** Too many nodes failed: nothing new starts. */
-  readonly stopped: boolean
+  /** Why nothing new starts any more: too many nodes failed, or its time is over. */
+  readonly stop: Reason | undefined
   /** Why the next node does not start, where one waits; after the last one, why it is not over. */
   readonly waitingFor: Reason | undefined
+  /** What a person wants of it. */
+  readonly desired: 'Running' | 'Paused' | 'Cancelled'
+  /** Its last wave is done and is being looked at. */
+  readonly soaking: boolean
+  /** A few of those that failed or need a person. */
+  readonly broken: readonly string[]
 }
 
 /** What holds it up will not pass by itself. */
 const needsPerson: ReadonlySet<Reason['code']> = new Set(['GateFailed', 'HookFailed'])
 
-export function phaseOf({ counts, stopped, slots, waitingFor }: ProgressView): UpdatePhase {
+export function phaseOf({ counts, stop, slots, desired, soaking, waitingFor }: ProgressView): UpdatePhase {
   const { waiting, working, attention, failed } = counts
-  if (working > 0) return 'InProgress'
-  if (attention > 0) return 'RequiresAttention'
-  if (waitingFor && needsPerson.has(waitingFor.code) && !(failed > 0 && stopped)) return 'RequiresAttention'
-  if (failed > 0 && (stopped || waiting === 0)) return 'Failed'
-  return waiting === 0 && slots === 0 && !waitingFor ? 'Succeeded' : 'InProgress'
+  const isCancelled = desired === 'Cancelled' && waiting > 0
+  const isBusy = working > 0 || (isCancelled && slots > failed + attention)
+  if (!isBusy) {
+    if (attention > 0) return 'RequiresAttention'
+    if (isCancelled) return 'Cancelled'
+    if (waiting > 0 ? stop !== undefined : failed > 0) return 'Failed'
+    if (waitingFor && needsPerson.has(waitingFor.code)) return 'RequiresAttention'
+    if (waiting === 0 && slots === 0 && !soaking && !waitingFor) return 'Succeeded'
+  }
+  return desired === 'Paused' ? 'Paused' : 'InProgress'
 }
 
 export function summaryOf(counts: Counts): Pick<Required<DirectUpdateStatus>, 'summary' | 'progress'> {
@@ -49,29 +61,26 @@ export function conditionsOf(
 ): readonly Omit<UpdateCondition, 'lastTransitionTime'>[] {
   const { counts, waitingFor, slots } = view
   const { failed, attention } = counts
-  const over = phase === 'Succeeded' || phase === 'Failed'
+  const over = phase === 'Succeeded' || phase === 'Failed' || phase === 'Cancelled'
   // A slot that is on its way back counts as work: what holds the next node up then is about to be decided anew.
   const busy = counts.working > 0 || slots > failed + attention
-  const blocked = !over && waitingFor !== undefined && !busy
-  const failure = `${failed} node(s) failed; they stay cordoned until the update is edited or deleted`
+  const blocked = !over && phase !== 'Paused' && waitingFor !== undefined && !busy
+  const said = sentence(phase, view)
   const say = (type: string, holds: boolean, reason: string, message: string) => ({
     type,
     status: holds ? ('True' as const) : ('False' as const),
     reason,
     message,
   })
+  const why = phase === 'Failed' ? (failed > 0 ? 'NodesFailed' : (view.stop?.code ?? 'NodesFailed')) : phase
+  const isStalled = attention > 0 || phase === 'Failed' || phase === 'Cancelled' || phase === 'Paused' || blocked
   return [
-    say('Progressing', !over && !blocked && phase === 'InProgress', phase, sentence(phase, view)),
+    say('Progressing', !over && !blocked && phase === 'InProgress', phase, said),
     say('Blocked', blocked, blocked ? waitingFor.code : phase, blocked ? waitingFor.message : 'nothing holds it up'),
-    say('Succeeded', phase === 'Succeeded', phase, sentence(phase, view)),
-    say(
-      'Failed',
-      phase === 'Failed',
-      phase === 'Failed' ? 'NodesFailed' : phase,
-      phase === 'Failed' ? failure : sentence(phase, view),
-    ),
-    say('Reconciling', !over, phase, sentence(phase, view)),
-    say('Stalled', attention > 0 || phase === 'Failed' || blocked, phase, sentence(phase, view)),
+    say('Succeeded', phase === 'Succeeded', phase, said),
+    say('Failed', phase === 'Failed', why, said),
+    say('Reconciling', !over, phase, said),
+    say('Stalled', isStalled, phase, said),
   ]
 }
 
@@ -97,16 +106,26 @@ export function mergeConditions(
   ]
 }
 
-function sentence(phase: UpdatePhase, { counts, waitingFor }: ProgressView): string {
+function sentence(phase: UpdatePhase, view: ProgressView): string {
+  const { counts, waitingFor, update, stop, desired } = view
   const { progress } = summaryOf(counts)
+  const names = view.broken.length > 0 ? ` (${view.broken.join(', ')})` : ''
+  const underWork = counts.working > 0 ? `, ${counts.working} under work` : ''
   switch (phase) {
     case 'Succeeded':
       return `all ${progress} nodes are done`
     case 'Failed':
-      return `${counts.failed} node(s) failed, ${progress} done`
+      return counts.failed > 0
+        ? `${progress} nodes done, ${counts.failed} failed${names} and stay cordoned: look at each with slipway why NODE, then slipway retry ${update}`
+        : `${progress} nodes done; ${stop?.message ?? 'it was stopped'}`
     case 'RequiresAttention':
-      return `${counts.attention} node(s) need a person, ${progress} done`
+      return `${progress} nodes done, ${counts.attention} need a person${names}: look at each with slipway why NODE, then slipway retry ${update}`
+    case 'Paused':
+      return `paused: ${progress} nodes done${underWork}; go on with slipway resume ${update}`
+    case 'Cancelled':
+      return `cancelled: ${progress} nodes done, the others are as they were`
     default:
+      if (desired === 'Cancelled') return `being cancelled: ${progress} nodes done${underWork}`
       return `${progress} nodes done, ${counts.working} under work${waitingFor ? `; next: ${waitingFor.message}` : ''}`
   }
 }

@@ -95,9 +95,13 @@ class Run {
 
   async bringUp(): Promise<void> {
     const { cluster } = this.#simulated
-    const { budget, cordoned, operators } = this.#scenario
+    const { budget, perZone, cordoned, operators } = this.#scenario
     cluster.start()
-    if (budget !== undefined) await this.#createPolicy({ budgets: [{ maxUnavailable: budget }] })
+    const budgets = [
+      ...(budget === undefined ? [] : [{ maxUnavailable: budget }]),
+      ...(perZone === undefined ? [] : [{ per: 'topology.kubernetes.io/zone', maxUnavailable: perZone }]),
+    ]
+    if (budgets.length > 0) await this.#createPolicy({ budgets })
     await createOperatorPods(this.#person, operators, this.#signal)
     await ensureNamespace(this.#person, 'shop', this.#signal)
     await createWorkload(this.#person, { namespace: 'shop', name: 'web', replicas: 8, maxUnavailable: 2 }, this.#signal)

@@ -19,6 +19,8 @@ export interface FaultScenario {
   readonly troubledStart: boolean
   /** How many nodes are done when that happens. */
   readonly meddlingAfter: number
+  /** How many nodes of each of two zones may be away, besides the budget of the cluster. */
+  readonly perZone: number | undefined
 }
 
 const from = 'v1.35.4'
@@ -36,8 +38,7 @@ export function drawScenario(random: SeededRandom): FaultScenario {
   const meddling = random.chance(0.5)
     ? ('nothing' as const)
     : random.pick(['delete-update', 'delete-policy', 'edit-strategy', 'second-update', 'pause'] as const)
-  return {
-    nodes,
+  const drawn = {
     operators: random.pick([1, 2] as const),
     work,
     maxUnavailable: random.pick<number | string>([1, 2, 2, '30%']),
@@ -48,4 +49,8 @@ export function drawScenario(random: SeededRandom): FaultScenario {
     troubledStart: random.chance(0.15),
     meddlingAfter: random.whole(0, Math.max(1, Math.floor(count / 2))),
   }
+  // A person's cordon counts, and stays.
+  const perZone = random.chance(0.3) ? random.whole(1, 2) + (drawn.cordoned === undefined ? 0 : 1) : undefined
+  const zoned = nodes.map((node, index) => ({ ...node, zone: index % 2 === 0 ? 'a' : 'b' }))
+  return { ...drawn, nodes: perZone === undefined ? nodes : zoned, perZone }
 }

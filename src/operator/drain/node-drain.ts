@@ -1,64 +1,83 @@
-// Empties one node: watches its pods, asks for the evictions the judgement allows, and reports what is left and why.
+// Empties one node: watches its pods, does to each what the judgement says, and reports what is left and why.
 
-import { type Pod, pods } from '../../api/kube.ts'
-import { isKubeError } from '../../api/kube-error.ts'
-import type { Reason } from '../../api/reason.ts'
-import { judgePod, podName } from '../../core/drain/judge-pod.ts'
+import { type Node, type Pod, type PodDisruptionBudget, pods } from '../../api/kube.ts'
+import type { Rollout } from '../../api/node-state.ts'
+import type { DrainTimes } from '../../core/drain/drain-policy.ts'
+import { judgePod, type PodJudgement, type PodView } from '../../core/drain/judge-pod.ts'
+import { podName } from '../../core/drain/workload-of.ts'
+import { isReady } from '../../core/node/node-facts.ts'
 import type { DrainReport } from '../../core/node/node-view.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import { Store } from '../../kube/store.ts'
 import type { OperatorPorts } from '../ports.ts'
+import type { BudgetKeepers } from './budget-keepers.ts'
 import type { BudgetWatch } from './budget-watch.ts'
 import type { OwnPods } from './own-pods.ts'
+import { Requests } from './requests.ts'
 import { slimPod } from './slim-pod.ts'
+import type { VolumeWatch } from './volume-watch.ts'
 
-/** A pod that is still there this long after its grace is stuck. */
-const overdueMs = 30_000
-const retryMs = { refused: 5_000, overBudget: 1_000 }
+/** What the drains of one term share. */
+export interface DrainTools {
+  readonly ports: OperatorPorts
+  readonly budgets: BudgetWatch
+  readonly keepers: BudgetKeepers
+  readonly volumes: VolumeWatch
+  readonly ownPods: OwnPods
+}
+
+export interface DrainStep {
+  readonly operation: Operation
+  readonly node: Node
+  readonly rollout: Rollout
+  /** When the node was taken: the older goes first where two want the same. */
+  readonly takenAt: string
+  readonly now: Date
+  readonly graceUntil: Date
+}
+
+export type StepReport = DrainReport & { readonly againMs: number | undefined }
+
+/** A budget that holds a pod up for less than this needs no explanation. */
+const keeperAfterMs = 1_500
+const noMore = new Map<string, number>()
 
 export class NodeDrain {
-  readonly #ports: OperatorPorts
+  readonly #tools: DrainTools
   readonly #node: string
-  readonly #budgets: BudgetWatch
-  readonly #ownPods: OwnPods
   readonly #store = new Store<Pod>()
   readonly #reflector: Reflector<Pod>
   readonly #life: LinkedAbort
-  readonly #release: () => void
-  /** Evictions that were accepted or refused, by pod uid, until the watch tells more or it is time to ask again. */
-  readonly #asked = new Map<string, { readonly reason: Reason; readonly againAtMs: number }>()
+  readonly #releases: readonly (() => void)[]
+  readonly #requests: Requests
+  /** Since when a budget holds somebody up here, by its uid. */
+  #held = new Map<string, { readonly budget: PodDisruptionBudget; readonly sinceMs: number }>()
   #most = 0
   #isSynced = false
 
-  constructor(options: {
-    readonly ports: OperatorPorts
-    readonly node: string
-    readonly budgets: BudgetWatch
-    readonly ownPods: OwnPods
-    readonly wake: () => void
-    readonly signal: AbortSignal
-  }) {
-    this.#ports = options.ports
-    this.#node = options.node
-    this.#budgets = options.budgets
-    this.#ownPods = options.ownPods
-    this.#release = options.budgets.use()
-    this.#store.subscribe(options.wake)
-    const selection = { fieldSelector: `spec.nodeName=${options.node}` }
-    this.#reflector = new Reflector({ ...this.#ports, type: pods, store: this.#store, selection, transform: slimPod })
-    this.#life = new LinkedAbort(options.signal)
+  constructor(tools: DrainTools, node: string, wake: () => void, signal: AbortSignal) {
+    this.#tools = tools
+    this.#node = node
+    this.#requests = new Requests(tools, node)
+    this.#releases = [tools.budgets.use(), tools.volumes.use()]
+    this.#store.subscribe(wake)
+    const selection = { fieldSelector: `spec.nodeName=${node}` }
+    this.#reflector = new Reflector({ ...tools.ports, type: pods, store: this.#store, selection, transform: slimPod })
+    this.#life = new LinkedAbort(signal)
     void this.#reflector.run(this.#life.signal)
   }
 
   stop(): void {
     this.#life.abort('the drain is over')
-    this.#release()
+    this.#tools.budgets.claim(this.#node, '', noMore)
+    for (const release of this.#releases) release()
   }
 
   async synced(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#reflector.synced(signal), this.#budgets.synced(signal)])
+    const { budgets, volumes } = this.#tools
+    await Promise.all([this.#reflector.synced(signal), budgets.synced(signal), volumes.synced(signal)])
     this.#isSynced = true
   }
 
@@ -68,99 +87,126 @@ export class NodeDrain {
   }
 
   /** One look at all pods. Asks for what may go, and says what is left and when to look again. */
-  async step(
-    operation: Operation,
-    signal: AbortSignal,
-  ): Promise<DrainReport & { readonly againMs: number | undefined }> {
-    const nowMs = this.#ports.clock.monotonicMs()
+  async step(step: DrainStep, signal: AbortSignal): Promise<StepReport> {
+    await this.#lookAtKeepers(signal)
+    const views = [...this.#store.values()].map((pod) => this.#viewOf(pod, step))
+    this.#claim(views, step)
     const blocked: DrainReport['blocked'][number][] = []
-    const evictions: Promise<void>[] = []
-    let left = 0
-    let againAtMs = Number.POSITIVE_INFINITY
+    const calls: Promise<void>[] = []
     const own: Pod[] = []
-    for (const pod of this.#store.values()) {
-      const verdict = this.#judge(pod, operation)
-      if (verdict.action === 'skip') continue
-      left++
-      const asked = this.#asked.get(pod.metadata.uid)
-      if (pod.metadata.deletionTimestamp === undefined && asked && nowMs < asked.againAtMs) {
-        if (asked.reason.code !== 'PodEvicting') blocked.push({ pod: podName(pod), reason: asked.reason })
-        againAtMs = Math.min(againAtMs, asked.againAtMs)
-      } else if (verdict.action === 'wait') {
-        if (!this.#isGoing(pod)) blocked.push({ pod: podName(pod), reason: verdict.reason })
-      } else if (this.#ownPods.isOwn(pod)) {
-        own.push(pod)
-      } else {
-        evictions.push(this.#evict(pod, verdict.budgetUID, operation, signal))
+    const staying: Pod[] = []
+    const waits: number[] = []
+    const held = new Set<PodDisruptionBudget>()
+    let left = 0
+    for (const view of views) {
+      const { pod } = view
+      const verdict = judgePod(view, step.operation.drain)
+      if (verdict.action === 'skip') {
+        staying.push(pod)
+        continue
       }
+      left++
+      const nextMs = 'nextMs' in verdict ? (verdict.nextMs ?? 0) - step.now.getTime() : 0
+      if (nextMs > 0) waits.push(nextMs)
+      const askedMs = this.#requests.restMs(pod)
+      if (askedMs !== undefined) waits.push(askedMs)
+      if (verdict.action === 'wait' || verdict.action === 'force') {
+        for (const budget of view.budgets) {
+          this.#tools.budgets.waitFor(budget, this.#node)
+          if (verdict.reason.code === 'PodDisruptionBudget') held.add(budget)
+        }
+        blocked.push(entryOf(pod, verdict, step.now))
+      }
+      if (this.#requests.isUnderWay(pod) || verdict.action === 'wait' || verdict.action === 'leave') continue
+      if (this.#tools.ownPods.isOwn(pod)) own.push(pod)
+      else calls.push(this.#requests.send(pod, verdict, signal))
     }
-    await Promise.all(evictions)
-    if (own.length > 0 && left === own.length) await this.#moveOperator(own, operation, signal)
+    await Promise.all(calls)
+    if (own.length > 0 && left === own.length) await this.#moveOperator(own, signal)
+    this.#remember(held)
     this.#most = Math.max(this.#most, left)
-    const againMs = Number.isFinite(againAtMs) ? Math.max(0, againAtMs - nowMs) : undefined
-    return { total: this.#most, left, blocked: blocked.sort((a, b) => (a.pod < b.pod ? -1 : 1)), againMs }
+    const volumes = left > 0 ? [] : await this.#tools.volumes.leftBehind(this.#node, staying, signal)
+    return {
+      total: this.#most,
+      left,
+      blocked: blocked.sort((a, b) => (a.pod < b.pod ? -1 : 1)),
+      volumes,
+      againMs: waits.length > 0 ? Math.min(...waits) : undefined,
+    }
   }
 
-  #judge(pod: Pod, operation: Operation): ReturnType<typeof judgePod> {
-    // One that is going needs no budget's leave any more, and no news of it.
-    const budgets = pod.metadata.deletionTimestamp === undefined ? this.#budgets.budgetsOf(pod) : []
-    const verdict = judgePod(
-      {
-        pod,
-        budgets,
-        reserved: (uid) => {
-          const budget = budgets.find(({ metadata }) => metadata.uid === uid)
-          return budget ? this.#budgets.reserved(budget) : 0
-        },
-        operator: this.#ownPods.fate(pod, this.#node),
-      },
-      operation.drain,
+  #viewOf(pod: Pod, { node, rollout, takenAt, now, graceUntil }: DrainStep): PodView {
+    const { budgets, keepers, ownPods } = this.#tools
+    const times: DrainTimes = {
+      nowMs: now.getTime(),
+      sinceMs: Date.parse(rollout.since),
+      deadlineMs: rollout.deadline === undefined ? Number.POSITIVE_INFINITY : Date.parse(rollout.deadline),
+      graceUntilMs: graceUntil.getTime(),
+    }
+    const name = podName(pod)
+    return {
+      pod,
+      node: { name: this.#node, ready: isReady(node) },
+      times,
+      // One that is going needs no budget's leave any more, and no news of it.
+      budgets: pod.metadata.deletionTimestamp === undefined ? budgets.budgetsOf(pod) : [],
+      allowance: (budget) => budgets.allowance(budget, this.#node, takenAt),
+      keeper: (budget) => keepers.of(budget),
+      refusal: this.#requests.refusalOf(pod),
+      recorded: rollout.drain?.pods.find((entry) => entry.pod === name)?.reason.code,
+      operator: ownPods.fate(pod, this.#node),
+    }
+  }
+
+  /** Says what this node would ask of each budget if it were let. */
+  #claim(views: readonly PodView[], { operation, takenAt }: DrainStep): void {
+    const needs = new Map<string, number>()
+    for (const view of views) {
+      if (view.budgets.length === 0 || this.#requests.isUnderWay(view.pod)) continue
+      const { refusal } = view
+      // Refused for its budget's sake it still waits for just that.
+      const other = refusal?.code === 'PodDisruptionBudget' ? undefined : refusal
+      const verdict = judgePod({ ...view, refusal: other, allowance: () => ({ left: 1 }) }, operation.drain)
+      if (verdict.action !== 'evict' || verdict.budgetUID === undefined) continue
+      needs.set(verdict.budgetUID, (needs.get(verdict.budgetUID) ?? 0) + 1)
+    }
+    this.#tools.budgets.claim(this.#node, takenAt, needs)
+  }
+
+  #remember(held: ReadonlySet<PodDisruptionBudget>): void {
+    const nowMs = this.#tools.ports.clock.monotonicMs()
+    this.#held = new Map(
+      [...held].map((budget) => {
+        const { uid } = budget.metadata
+        return [uid, { budget, sinceMs: this.#held.get(uid)?.sinceMs ?? nowMs }]
+      }),
     )
-    const [budget] = budgets
-    if (budget && verdict.action === 'wait') this.#budgets.waitFor(budget, this.#node)
-    return verdict
   }
 
-  /** On its way out in good time: nothing a person has to know of. Its deletion instant is when its grace is over. */
-  #isGoing({ metadata }: Pod): boolean {
-    const { deletionTimestamp } = metadata
-    return (
-      deletionTimestamp !== undefined && this.#ports.clock.now().getTime() < Date.parse(deletionTimestamp) + overdueMs
-    )
-  }
-
-  async #evict(pod: Pod, budgetUID: string | undefined, { drain }: Operation, signal: AbortSignal): Promise<void> {
-    const charged = this.#budgets.budgetsOf(pod).find(({ metadata }) => metadata.uid === budgetUID)
-    if (charged) this.#budgets.reserve(charged)
-    const { name, namespace = '', uid } = pod.metadata
-    const remember = (reason: Reason, afterMs: number) =>
-      this.#asked.set(uid, { reason, againAtMs: this.#ports.clock.monotonicMs() + afterMs })
-    try {
-      const grace = drain.podGraceSeconds === undefined ? {} : { gracePeriodSeconds: drain.podGraceSeconds }
-      await this.#ports.api.evict({ name, namespace }, { uid, ...grace }, signal)
-      remember({ code: 'PodEvicting', message: `evicting ${podName(pod)}` }, 30_000)
-    } catch (error) {
-      if (charged) this.#budgets.unreserve(charged)
-      if (isKubeError(error, 'NotFound', 'Conflict')) return
-      if (!isKubeError(error)) throw error
-      const overBudget = error.code === 'TooManyRequests'
-      const twoBudgets = error.code === 'ServerError' && /more than one PodDisruptionBudget/.test(error.message)
-      const code = overBudget ? 'PodDisruptionBudget' : twoBudgets ? 'PodUnderTwoBudgets' : 'PodEvictionRefused'
-      const delay = overBudget
-        ? Math.max(retryMs.overBudget, Math.min(error.retryAfterMs ?? 0, 10_000))
-        : retryMs.refused
-      remember({ code, message: `${podName(pod)}: ${error.message}` }, delay)
-      const [budget] = this.#budgets.budgetsOf(pod)
-      if (budget && overBudget) this.#budgets.waitFor(budget, this.#node)
+  async #lookAtKeepers(signal: AbortSignal): Promise<void> {
+    const nowMs = this.#tools.ports.clock.monotonicMs()
+    for (const { budget, sinceMs } of this.#held.values()) {
+      if (nowMs - sinceMs >= keeperAfterMs) await this.#tools.keepers.look(budget, signal)
     }
   }
 
   /** The operator's own pods go last: the leader hands over first, and whoever leads then moves the rest. */
-  async #moveOperator(own: readonly Pod[], operation: Operation, signal: AbortSignal): Promise<void> {
-    if (own.some((pod) => this.#ownPods.isSelf(pod)) && this.#ownPods.replicaElsewhere(this.#node)) {
-      await this.#ownPods.handOver()
+  async #moveOperator(own: readonly Pod[], signal: AbortSignal): Promise<void> {
+    const { ownPods } = this.#tools
+    if (own.some((pod) => ownPods.isSelf(pod)) && ownPods.replicaElsewhere(this.#node)) {
+      await ownPods.handOver()
       return
     }
-    await Promise.all(own.map((pod) => this.#evict(pod, undefined, operation, signal)))
+    await Promise.all(own.map((pod) => this.#requests.send(pod, { action: 'evict' }, signal)))
   }
+}
+
+function entryOf(
+  pod: Pod,
+  verdict: Extract<PodJudgement, { action: 'wait' | 'force' }>,
+  now: Date,
+): DrainReport['blocked'][number] {
+  const nextMs = verdict.action === 'wait' ? (verdict.nextMs ?? 0) : 0
+  const next = Number.isFinite(nextMs) && nextMs > now.getTime() ? { nextCheck: new Date(nextMs).toISOString() } : {}
+  return { pod: podName(pod), state: verdict.state, reason: { ...verdict.reason, ...next } }
 }

@@ -1,5 +1,5 @@
 // What stands between an update's start and its first node, between its waves, and between its last node and its end: gates
-// after waves, and hooks of the update and its waves, in that order.
+// after waves, and hooks of the update and its waves. The control plane is wave 0, waves of workers count from 1.
 
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { HookPoint, HookRun } from '../../api/hook.ts'
@@ -10,15 +10,27 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Checkpoints } from '../gates/checkpoints.ts'
 import type { Hooks } from './hooks.ts'
 
-/** Where an operation stands; waves count from 0. */
+/** Where an operation stands. */
 export interface WaveStanding {
   readonly operation: Operation
-  readonly first: number
-  readonly current: number
-  /** A node of the current wave was taken: what stands before the wave is behind it. */
-  readonly isBegun: boolean
-  /** Every node of the last wave is done. */
-  readonly isDone: boolean
+  /** Nodes of the control plane are among its own, done or not. */
+  readonly hasControlPlane: boolean
+  /** The wave it is in. */
+  readonly wave: number
+  /** A worker was taken: what stands before the first of them is behind it. */
+  readonly hasBegunWorkers: boolean
+}
+
+/** Asked again and again: each answer is what is known now. */
+export interface UpdateChecks {
+  /** Why no node may be taken now. */
+  starting(standing: WaveStanding): Reason | undefined
+  /** Why a wave that is done may not be left behind yet. */
+  leaving(standing: WaveStanding, wave: number): Reason | undefined
+  /** Why a wave does not soak well. */
+  soaking(standing: WaveStanding, wave: number): Reason | undefined
+  /** Why it is not over though every node is done. */
+  ending(standing: WaveStanding): Reason | undefined
 }
 
 type HookCheck =
@@ -30,10 +42,13 @@ export interface WaveChecksOptions {
   readonly checkpoints: Checkpoints
   readonly hooks: Hooks
   readonly clock: Clock
+  readonly update: (name: string) => DirectUpdate | undefined
+  /** Writes what became of hooks, of the update as it was read. */
+  readonly write: (name: string, runs: readonly HookRun[], signal: AbortSignal) => Promise<void>
   readonly wake: (update: string) => void
+  /** What holds nodes up may be another now. */
+  readonly wakeGrants: () => void
 }
-
-export type WriteRuns = (runs: readonly HookRun[]) => Promise<DirectUpdate | undefined>
 
 export class WaveChecks {
   readonly #options: WaveChecksOptions
@@ -42,54 +57,80 @@ export class WaveChecks {
     this.#options = options
   }
 
-  /** Why no node may be taken now or, when all are done, why the update is not over. */
-  reason(standing: WaveStanding, update: DirectUpdate): Reason | undefined {
-    for (const check of checksOf(standing)) {
+  of(name: string): UpdateChecks {
+    const first = (standing: WaveStanding, checks: Iterable<Check>) => this.#reason(name, standing, checks)
+    return {
+      starting: (standing) => first(standing, startChecks(standing)),
+      leaving: (standing, wave) => first(standing, leaveChecks(standing, wave)),
+      soaking: ({ operation }, wave) => {
+        const verdict = this.#options.checkpoints.soak(operation, wave)
+        return verdict.state === 'passed' ? undefined : verdict.reason
+      },
+      ending: (standing) => first(standing, endChecks(standing)),
+    }
+  }
+
+  /** Brings hooks on as far as they can come now: those before nodes, and those after the wave or the whole where it is done. */
+  async advance(
+    name: string,
+    standing: WaveStanding,
+    done: { readonly wave: boolean; readonly all: boolean },
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (!standing.operation.hooks?.length) return
+    if (!done.all) await this.#run(name, standing, startChecks(standing), signal)
+    if (done.wave) await this.#run(name, standing, leaveChecks(standing, standing.wave), signal)
+    if (done.all && !this.of(name).leaving(standing, standing.wave)) {
+      await this.#run(name, standing, endChecks(standing), signal)
+    }
+  }
+
+  /** Cleans up after an update that is over or to be deleted; true when nothing is owed any more. */
+  async settle(name: string, signal: AbortSignal): Promise<boolean> {
+    for (let update = this.#options.update(name); update && isOwed(update.status?.hooks); ) {
+      const step = stepCleanups(this.#view(update))
+      if (!(await this.#perform(name, step, signal))) return step.step === 'passed'
+      update = this.#options.update(name)
+    }
+    return true
+  }
+
+  #reason(name: string, standing: WaveStanding, checks: Iterable<Check>): Reason | undefined {
+    const update = this.#options.update(name)
+    if (!update) return undefined
+    for (const check of checks) {
       const reason = check.check === 'gate' ? this.#gate(standing, check.wave) : this.#hook(standing, check, update)
       if (reason) return reason
     }
     return undefined
   }
 
-  /** Brings hooks on as far as they can come now. Each write is of the update as it was read. */
-  async advance(standing: WaveStanding, update: DirectUpdate, write: WriteRuns): Promise<void> {
-    let latest: DirectUpdate | undefined = update
-    for (const check of checksOf(standing)) {
+  async #run(name: string, standing: WaveStanding, checks: Iterable<Check>, signal: AbortSignal): Promise<void> {
+    for (const check of checks) {
       if (check.check === 'gate') {
         if (this.#gate(standing, check.wave)) return
         continue
       }
       for (;;) {
-        if (!latest) return
-        const step = this.#step(standing, check, latest)
+        const update = this.#options.update(name)
+        if (!update) return
+        const step = this.#step(standing, check, update)
         if (step.step === 'passed') break
-        if (step.step === 'record') latest = await this.#record(step.runs, write)
-        else if (step.step === 'start') this.#options.hooks.start(step.call, () => this.#wake(update))
-        else return
+        if (!(await this.#perform(name, step, signal))) return
       }
     }
   }
 
-  /** Cleans up after an update that is over or to be deleted; true when nothing is owed any more. */
-  async settle(update: DirectUpdate, write: WriteRuns): Promise<boolean> {
-    let latest: DirectUpdate | undefined = update
-    while (latest && isOwed(latest.status?.hooks)) {
-      const step = stepCleanups(this.#view(latest))
-      if (step.step === 'record') latest = await this.#record(step.runs, write)
-      else if (step.step === 'start') this.#options.hooks.start(step.call, () => this.#wake(update))
-      else return false
-    }
+  /** False when there is something to wait for. */
+  async #perform(name: string, step: HookStep, signal: AbortSignal): Promise<boolean> {
+    const { hooks, write, wake } = this.#options
+    if (step.step === 'start') hooks.start(step.call, () => wake(name))
+    else if (step.step === 'record') {
+      await write(name, step.runs, signal)
+      for (const run of step.runs) hooks.recorded(run, undefined)
+      this.#options.wakeGrants()
+    } else return false
     return true
-  }
-
-  async #record(runs: readonly HookRun[], write: WriteRuns): Promise<DirectUpdate | undefined> {
-    const written = await write(runs)
-    for (const run of runs) this.#options.hooks.recorded(run, undefined)
-    return written
-  }
-
-  #wake({ metadata }: DirectUpdate): void {
-    this.#options.wake(metadata.name)
   }
 
   #gate({ operation }: WaveStanding, wave: number): Reason | undefined {
@@ -117,18 +158,25 @@ export class WaveChecks {
   }
 }
 
-function* checksOf({ operation, first, current, isBegun, isDone }: WaveStanding): Generator<Check> {
-  const has = (...points: readonly HookPoint[]) => operation.hooks?.some(({ when }) => points.includes(when)) === true
-  if (isBegun && !isDone) return
-  if (!isBegun && has('BeforeUpdate')) yield { check: 'hook', when: 'BeforeUpdate' }
-  for (let wave = isBegun ? current : first; wave <= current; wave++) {
-    if (wave === current && !isDone) {
-      if (has('BeforeWave')) yield { check: 'hook', when: 'BeforeWave', wave }
-      continue
-    }
-    yield { check: 'gate', wave }
-    if (has('AfterWave')) yield { check: 'hook', when: 'AfterWave', wave }
-    if (has('BeforeWave', 'AfterWave')) yield { check: 'cleanup', wave }
-  }
-  if (isDone && has('AfterUpdate')) yield { check: 'hook', when: 'AfterUpdate' }
+function* startChecks(standing: WaveStanding): Generator<Check> {
+  const { operation, hasControlPlane, wave, hasBegunWorkers } = standing
+  if (has(operation, 'BeforeUpdate')) yield { check: 'hook', when: 'BeforeUpdate' }
+  if (wave > 0 && hasControlPlane && !hasBegunWorkers) yield* leaveChecks(standing, 0)
+  if (has(operation, 'BeforeWave')) yield { check: 'hook', when: 'BeforeWave', wave }
+}
+
+function* leaveChecks({ operation }: WaveStanding, wave: number): Generator<Check> {
+  yield { check: 'gate', wave }
+  if (has(operation, 'AfterWave')) yield { check: 'hook', when: 'AfterWave', wave }
+  if (has(operation, 'BeforeWave', 'AfterWave')) yield { check: 'cleanup', wave }
+}
+
+function* endChecks(standing: WaveStanding): Generator<Check> {
+  // Waves of workers are left one by one; the control plane alone is left at the end.
+  if (standing.wave === 0) yield* leaveChecks(standing, 0)
+  if (has(standing.operation, 'AfterUpdate')) yield { check: 'hook', when: 'AfterUpdate' }
+}
+
+function has({ hooks }: Operation, ...points: readonly HookPoint[]): boolean {
+  return hooks?.some(({ when }) => points.includes(when)) === true
 }

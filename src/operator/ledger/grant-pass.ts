@@ -2,12 +2,14 @@
 
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { Reason } from '../../api/reason.ts'
-import { resolveCount } from '../../core/count.ts'
-import { type Budget, type Claim, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
+import { type DatedClaim, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
+import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
+import { whyAway } from '../../core/node/node-facts.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
+import { BudgetSets } from './budget-sets.ts'
 import type { LedgerBook } from './ledger-book.ts'
 
 type Slot = Pick<Grant, 'node' | 'nodeUID' | 'holder'>
@@ -22,6 +24,7 @@ export class GrantPass {
   readonly #cluster: Cluster
   readonly #book: LedgerBook
   readonly #gate: (operation: Operation, node: string) => Reason | undefined
+  readonly #budgets: BudgetSets
   readonly #returns = new Map<string, Slot>()
   readonly #regrants = new Map<string, Slot>()
 
@@ -35,6 +38,7 @@ export class GrantPass {
     this.#cluster = cluster
     this.#book = book
     this.#gate = gate
+    this.#budgets = new BudgetSets(cluster)
   }
 
   /** Asks for the slot to go back with the next pass. */
@@ -60,14 +64,22 @@ export class GrantPass {
         const back = returns.get(node)
         return back?.nodeUID !== nodeUID || back.holder !== holder
       })
+      const view = { ...this.#view(policy, [...kept, ...regrants]), served: servedAt(ledger.turns) }
       verdicts = decideGrants(
-        this.#view(policy, [...kept, ...regrants]),
-        operations.map((operation) => this.#gated(operation)),
+        view,
+        operations.map((operation) => this.#claimOf(operation)),
       )
       const granted = verdicts.flatMap(({ verdict, holder, request }) =>
         verdict === 'granted' ? [{ node: request.node, nodeUID: request.nodeUID, holder, since }] : [],
       )
-      return { grants: [...regrants, ...granted], returns: [...returns.values()] }
+      const asking = operations.map(({ id }) => laneOf(id))
+      const turns = turnsAfter(
+        ledger.turns,
+        granted.map(({ holder }) => laneOf(holder)),
+        asking,
+        since,
+      )
+      return { grants: [...regrants, ...granted], returns: [...returns.values()], turns }
     }, signal)
     for (const [node, slot] of this.#returns) if (returns.get(node) === slot) this.#returns.delete(node)
     for (const { node } of regrants) this.#regrants.delete(node)
@@ -82,8 +94,8 @@ export class GrantPass {
   }
 
   /** Gates are asked node by node, and only for those that nothing else holds up. */
-  #gated(running: RunningOperation): Claim {
-    const claim = running.claim()
+  #claimOf(running: RunningOperation): DatedClaim {
+    const claim = { ...running.claim(), since: running.startedAt.getTime() }
     const { operation } = running
     if (!operation.gates?.length) return claim
     const gate = this.#gate
@@ -103,23 +115,15 @@ export class GrantPass {
   /** Of the very policy the answer is written to: an emergency stop that came meanwhile is obeyed. */
   #view(policy: MaintenancePolicy, grants: readonly Grant[]): LedgerView {
     const { unavailable, controlPlane, nodes } = this.#cluster
-    const away = new Set(unavailable)
-    const holders = new Map<string, string>()
-    for (const { node, holder } of grants) {
-      away.add(node)
-      holders.set(node, holder)
-    }
+    const held = new Map(grants.map(({ node, holder }) => [node, holder]))
+    this.#budgets.follow(policy.spec.budgets ?? [])
     return {
       paused: policy.spec.paused === true,
-      budgets: (policy.spec.budgets ?? []).map(
-        ({ maxUnavailable }, index): Budget => ({
-          name: `cluster${index > 0 ? ` ${index + 1}` : ''}`,
-          maxUnavailable: resolveCount(maxUnavailable, nodes.size),
-        }),
-      ),
-      away,
-      controlPlaneAway: new Set([...controlPlane].filter((name) => holders.has(name) || !this.#cluster.isReady(name))),
-      holderOf: (node) => holders.get(node),
+      budgetsOf: (node) => this.#budgets.of(node),
+      unavailable,
+      held,
+      controlPlaneAway: new Set([...controlPlane].filter((name) => held.has(name) || !this.#cluster.isReady(name))),
+      causeOf: (name) => whyAway(nodes.get(name)),
     }
   }
 }

@@ -96,7 +96,7 @@ export class LedgerBook {
         `the ledger is at epoch ${found.epoch}, ours is ${this.#epoch}: another operator leads`,
       )
     }
-    const renewed = { epoch: this.#epoch + 1, grants: this.#ledger.grants }
+    const renewed = { ...this.#ledger, epoch: this.#epoch + 1 }
     const written = await this.#write(policy, renewed, signal)
     this.#epoch = renewed.epoch
     this.#accept(written)

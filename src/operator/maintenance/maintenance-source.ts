@@ -3,10 +3,11 @@
 
 import { type MaintenancePolicy, policyName } from '../../api/maintenance-policy.ts'
 import type { Work } from '../../api/work.ts'
+import { drainOf } from '../../core/drain/drain-policy.ts'
 import { gatesOf } from '../../core/gates/gate.ts'
 import { isStillWished, maintenancePrefix, type Wish, wishOf } from '../../core/maintenance/wish.ts'
 import { atRest, belongsTo } from '../../core/node/order.ts'
-import { drainOf, type Operation } from '../../core/update/operation.ts'
+import type { Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from '../update/operation-source.ts'
 
@@ -69,7 +70,7 @@ function operationOfMaintenance(id: string, work: Work, policy: MaintenancePolic
     rollback: 'Never',
     nodeTimeout: policy?.spec.maintenance?.timeout ?? defaultTimeout,
     ...(work.maintenance && { orderTimeout: noHurry }),
-    drain: drainOf(policy?.spec.drain ?? {}),
+    drain: drainOf(policy?.spec.drain),
     gates: gatesOf(policy?.spec.gates),
   }
 }

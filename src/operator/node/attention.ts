@@ -2,20 +2,16 @@
 
 import { type Lease, leases } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
-import type { Controllers, DrainReport, NodeAction } from '../../core/node/node-view.ts'
-import type { Operation } from '../../core/update/operation.ts'
+import type { Controllers, NodeAction } from '../../core/node/node-view.ts'
 import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import { Store } from '../../kube/store.ts'
-import type { BudgetWatch } from '../drain/budget-watch.ts'
-import { NodeDrain } from '../drain/node-drain.ts'
-import type { OwnPods } from '../drain/own-pods.ts'
+import { type DrainStep, type DrainTools, NodeDrain, type StepReport } from '../drain/node-drain.ts'
 import type { OperatorPorts } from '../ports.ts'
 
 export interface AttentionOptions {
   readonly ports: OperatorPorts
-  readonly budgets: BudgetWatch
-  readonly ownPods: OwnPods
+  readonly drains: DrainTools
   readonly wake: (node: string) => void
   readonly signal: AbortSignal
 }
@@ -52,19 +48,20 @@ export class Attention {
   }
 
   watchPods(): NodeDrain {
-    const { wake, ...options } = this.#options
-    this.#drain ??= new NodeDrain({ ...options, node: this.#node, wake: () => wake(this.#node) })
+    const { wake, drains, signal } = this.#options
+    this.#drain ??= new NodeDrain(drains, this.#node, () => wake(this.#node), signal)
     return this.#drain
   }
 
   /** Undefined while the pods are not known, or the node is not this operation's yet. */
   async stepDrain(
-    operation: Operation,
+    step: Omit<DrainStep, 'rollout'>,
     state: NodeState,
     signal: AbortSignal,
-  ): Promise<(DrainReport & { readonly againMs: number | undefined }) | undefined> {
-    if (!this.#drain?.isSynced || state.status?.rollout?.operationID !== operation.id) return undefined
-    return this.#drain.step(operation, signal)
+  ): Promise<StepReport | undefined> {
+    const rollout = state.status?.rollout
+    if (!this.#drain?.isSynced || rollout?.operationID !== step.operation.id) return undefined
+    return this.#drain.step({ ...step, rollout }, signal)
   }
 
   stopDrain(): void {

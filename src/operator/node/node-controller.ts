@@ -12,23 +12,21 @@ import type { Operation } from '../../core/update/operation.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import type { BudgetWatch } from '../drain/budget-watch.ts'
-import type { OwnPods } from '../drain/own-pods.ts'
+import type { DrainTools } from '../drain/node-drain.ts'
 import type { Hooks } from '../hooks/hooks.ts'
 import type { GrantPass } from '../ledger/grant-pass.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import * as act from './act.ts'
 import { Attention } from './attention.ts'
-import { eventOf, hookEvents } from './node-events.ts'
+import { eventsOf, hookEvents } from './node-events.ts'
 
 export interface NodeControllerOptions {
   readonly ports: OperatorPorts
   readonly cluster: Cluster
   readonly book: LedgerBook
   readonly grants: GrantPass
-  readonly budgets: BudgetWatch
-  readonly ownPods: OwnPods
+  readonly drains: DrainTools
   readonly hooks: Hooks
   readonly events: EventRecorder
   /** The operation as it stands now; undefined when it is gone. */
@@ -86,10 +84,11 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const held = attention.get(name) ?? new Attention(name, options)
     if (grant || state.spec.order?.desired === 'Stage') attention.set(name, held)
     const operation = grant && options.operation(grant.holder)
-    const drain = operation && (await held.stepDrain(operation, state, signal))
+    const { graceUntil } = options
+    const step = operation && { operation, node, takenAt: grant.since, now: ports.clock.now(), graceUntil }
+    const drain = step && (await held.stepDrain(step, state, signal))
     const now = ports.clock.now()
     const { leaseRenewedAt, controllers } = held
-    const { graceUntil } = options
     const staging = grant ? undefined : options.staging(name, state)
     const wanted = operation ?? staging
     const work = wanted ? options.workFor(wanted, name) : {}
@@ -202,8 +201,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         ...(rollout.reason && { reason: rollout.reason.code, message: rollout.reason.message }),
       })
     }
-    const event = eventOf(node, before, rollout)
-    if (event) options.events.record(event)
+    for (const event of eventsOf(node, before, rollout)) options.events.record(event)
   }
 }
 

@@ -1,20 +1,49 @@
 import { directUpdates } from '../../api/direct-update.ts'
 import type { HookRun } from '../../api/hook.ts'
 import type { Node, ObjectReference } from '../../api/kube.ts'
-import { nodes } from '../../api/kube.ts'
+import { nodes, pods } from '../../api/kube.ts'
 import type { Rollout } from '../../api/node-state.ts'
+import type { ReasonCode } from '../../api/reason.ts'
 
 export interface NodeEvent {
   readonly regarding: ObjectReference
-  readonly related?: ObjectReference
+  readonly related: ObjectReference
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly action: string
   readonly note: string
 }
 
-/** What `kubectl describe node` should tell: that it was taken, put back, or why it is stuck. Other phases are in NodeState. */
-export function eventOf(node: Node, before: Rollout | undefined, after: Rollout): NodeEvent | undefined {
+const forcing = new Set<ReasonCode | undefined>(['PodForced', 'PodRemoved'])
+
+/**
+ * What `kubectl describe node` should tell: that it was taken, put back, or why it is stuck, and each pod that is deleted by
+ * force. Other phases are in NodeState.
+ */
+export function eventsOf(node: Node, before: Rollout | undefined, after: Rollout): readonly NodeEvent[] {
+  const change = phaseEvent(node, before, after)
+  const known = before?.drain?.pods ?? []
+  const forced = (after.drain?.pods ?? []).filter(
+    ({ pod, reason }) =>
+      forcing.has(reason.code) && !known.some((old) => old.pod === pod && old.reason.code === reason.code),
+  )
+  return [
+    ...(change && !forcing.has(after.reason?.code) ? [change] : []),
+    ...forced.map(({ pod, reason }): NodeEvent => {
+      const [namespace = '', name = ''] = pod.split('/')
+      return {
+        regarding: reference(nodes, node.metadata),
+        related: { apiVersion: pods.apiVersion, kind: pods.kind, namespace, name },
+        type: 'Warning',
+        reason: reason.code,
+        action: 'Drain',
+        note: reason.message.slice(0, 1000),
+      }
+    }),
+  ]
+}
+
+function phaseEvent(node: Node, before: Rollout | undefined, after: Rollout): NodeEvent | undefined {
   const say = (type: NodeEvent['type'], reason: string, action: string, note: string): NodeEvent => ({
     regarding: reference(nodes, node.metadata),
     related: { apiVersion: directUpdates.apiVersion, kind: directUpdates.kind, name: after.update },
@@ -41,10 +70,12 @@ export function eventOf(node: Node, before: Rollout | undefined, after: Rollout)
   }
 }
 
+type HookEvent = Omit<NodeEvent, 'related'>
+
 /** A hook that failed, and a clean-up that did: somebody may have to undo something by hand. */
-export function hookEvents(node: string, before: HookRun | undefined, after: HookRun): readonly NodeEvent[] {
+export function hookEvents(node: string, before: HookRun | undefined, after: HookRun): readonly HookEvent[] {
   const regarding = { apiVersion: nodes.apiVersion, kind: nodes.kind, name: node }
-  const say = (reason: HookRun['reason']): readonly NodeEvent[] =>
+  const say = (reason: HookRun['reason']): readonly HookEvent[] =>
     reason
       ? [{ regarding, type: 'Warning', reason: reason.code, action: 'Hook', note: reason.message.slice(0, 1000) }]
       : []

@@ -2,8 +2,9 @@
 
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { Work } from '../../api/work.ts'
+import { drainOf } from '../../core/drain/drain-policy.ts'
 import { gatesOf } from '../../core/gates/gate.ts'
-import { drainOf, type Operation } from '../../core/update/operation.ts'
+import type { Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from '../update/operation-source.ts'
 import type { Operations } from '../update/operations.ts'
@@ -134,7 +135,7 @@ function operationFor(id: string, update: string, drain: boolean, policy: Mainte
     disruption: drain ? 'Drain' : 'None',
     rollback: 'Never',
     nodeTimeout,
-    drain: drainOf(policy?.spec.drain ?? {}),
+    drain: drainOf(policy?.spec.drain),
     // What disturbs nobody needs nobody's leave.
     gates: drain ? gatesOf(policy?.spec.gates) : [],
   }

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { type NodeTraits, sampleNode, sampleState } from '../../../test/samples/cluster-objects.ts'
 import type { Node } from '../../api/kube.ts'
 import type { StagingState } from '../../core/node/stage-node.ts'
-import { MemberTable, type Standing } from './member-table.ts'
+import type { Standing } from '../../core/update/standing.ts'
+import { MemberTable } from './member-table.ts'
 
 interface Host extends NodeTraits {
   /** Absent: not a node of this operation. */
@@ -133,6 +134,60 @@ describe('candidates', () => {
   })
 })
 
+describe('waves', () => {
+  const six = { w1: waiting, w2: waiting, w3: waiting, w4: waiting, w5: waiting, w6: waiting }
+  const first = (size: number) => () => size
+
+  it('only nodes of the present one may go or stage, those away already first, our own last', () => {
+    const { table, set } = tableOf(
+      { ...six, w2: { ...waiting, cordoned: true }, w5: { ...waiting, cordoned: true } },
+      'w1',
+    )
+    table.openWave(first(3))
+    expect(names(table)).toEqual(['w2', 'w3', 'w1'])
+    expect(table.nextToStage(10)).toEqual(['w1', 'w2', 'w3'])
+    set('w4', staged)
+    set('w3', staged)
+    expect([...table.staged()].map(({ node }) => node)).toEqual(['w3'])
+  })
+
+  it('is counted as its nodes stand', () => {
+    const { table, set } = tableOf({ ...six, c1: done })
+    table.openWave(first(4))
+    expect(table.wave).toEqual({ size: 4, open: 4, done: 0, failed: 0, unready: 0 })
+    set('w1', done)
+    set('w2', { standing: 'failed' })
+    set('w3', { ...waiting, ready: 'False' })
+    set('w5', done)
+    expect(table.wave).toEqual({ size: 4, open: 1, done: 1, failed: 1, unready: 1 })
+    table.openWave(first(5))
+    expect(table.wave).toEqual({ size: 5, open: 1, done: 2, failed: 1, unready: 1 })
+  })
+
+  it('who has nothing to do is in none of them, and the next takes the place of one who leaves', () => {
+    const { table, set } = tableOf({ ...six, w1: { standing: 'skipped' } })
+    table.openWave((workers) => Math.floor(workers / 2))
+    expect(table.ranked).toBe(5)
+    expect(names(table)).toEqual(['w2', 'w3'])
+    set('w1', waiting)
+    expect(names(table)).toEqual(['w1', 'w2', 'w3'])
+    set('w2', undefined)
+    expect(names(table)).toEqual(['w1', 'w3'])
+    expect(table.wave).toMatchObject({ size: 2, open: 2 })
+  })
+
+  it('weight comes before being away', () => {
+    const heavy = { labels: { 'slipway.dev/weight': '5' } }
+    const hosts = {
+      w1: { ...waiting, cordoned: true },
+      w2: waiting,
+      w3: { ...waiting, ...heavy },
+      w4: { ...waiting, ...heavy, cordoned: true },
+    }
+    expect(names(tableOf(hosts, 'w3').table)).toEqual(['w4', 'w3', 'w1', 'w2'])
+  })
+})
+
 describe('the table', () => {
   it('tells whether a look changed anything', () => {
     const { set } = tableOf({ w1: waiting })
@@ -211,23 +266,36 @@ describe('over any history of changes', () => {
 
   it('it is as if counted anew', () => {
     fc.assert(
-      fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
+      fc.property(fc.array(change, { maxLength: 40 }), fc.constantFrom(1, 2, 3, 99), (changes, size) => {
         const hosts = new Map<string, Host>()
         const { table, set } = tableOf({}, own)
+        table.openWave((workers) => Math.min(workers, size))
         for (const [name, to, look] of changes) {
           set(name, to)
           if (to?.standing) hosts.set(name, to)
           else hosts.delete(name)
-          if (look) expectAnew(table, hosts)
+          if (look) expectAnew(table, hosts, size)
         }
-        expectAnew(table, hosts)
+        expectAnew(table, hosts, size)
       }),
       { numRuns: 500 },
     )
   })
 
-  function expectAnew(table: MemberTable, hosts: ReadonlyMap<string, Host>): void {
+  function expectAnew(table: MemberTable, hosts: ReadonlyMap<string, Host>, size: number): void {
     const all = [...hosts].map(([name, member]) => ({ name, ...member }))
+    const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name, 'en', { numeric: true })
+    const inWave = all
+      .filter(({ controlPlane, standing }) => !controlPlane && standing !== 'skipped')
+      .sort(byName)
+      .slice(0, size)
+    const isIn = (member: { name: string; controlPlane?: boolean }) =>
+      member.controlPlane || inWave.some(({ name }) => name === member.name)
+    expect(table.wave).toMatchObject({
+      size: inWave.length,
+      done: inWave.filter(({ standing }) => standing === 'done').length,
+      unready: inWave.filter(({ standing, ready }) => standing === 'waiting' && ready !== 'True').length,
+    })
     for (const standing of standings) {
       expect(table.counts[standing]).toBe(all.filter((member) => member.standing === standing).length)
     }
@@ -245,8 +313,11 @@ describe('over any history of changes', () => {
         : new Set([...busy.filter(({ controlPlane }) => !controlPlane), ...down]).size,
     )
     const ready = all
-      .filter((member) => member.standing === 'waiting' && member.ready === 'True' && member.controlPlane === wave)
-      .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
+      .filter(
+        (member) =>
+          member.standing === 'waiting' && member.ready === 'True' && member.controlPlane === wave && isIn(member),
+      )
+      .sort(byName)
     const free = ready.filter(({ cordoned }) => cordoned)
     const rest = ready.filter(({ cordoned }) => !cordoned)
     const inTurn = [...rest.filter(({ name }) => name !== own), ...rest.filter(({ name }) => name === own)]

@@ -1,5 +1,6 @@
 // The nodes of one running operation and where each stands, kept up to date change by change. Candidates come out in the
-// order of the waves: control plane first; then workers, those already away at the front, the operator's own node last.
+// order of the waves: control plane first; then the workers of the present wave, by weight, among equals those already away
+// at the front and the operator's own node last.
 
 import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
@@ -7,17 +8,15 @@ import type { Request } from '../../core/ledger/grants.ts'
 import { isReady, isUnavailable, type Role, roleOf } from '../../core/node/node-facts.ts'
 import type { StagingState } from '../../core/node/stage-node.ts'
 import type { Counts } from '../../core/update/progress.ts'
+import type { Standing } from '../../core/update/standing.ts'
+import { weightOf, zoneOf } from '../../core/update/turn-order.ts'
+import type { WaveCounts } from '../../core/update/waves.ts'
+import { type Placed, WaveOrder } from './wave-order.ts'
 
-export type Standing = 'waiting' | 'working' | 'attention' | 'failed' | 'done' | 'skipped'
-
-interface Member {
-  readonly name: string
+interface Member extends Placed {
   readonly uid: string
-  readonly role: Role
-  readonly ready: boolean
   /** Ready but cordoned by somebody else: working on it takes nothing more away. */
   readonly free: boolean
-  readonly standing: Standing
   readonly staging: StagingState
 }
 
@@ -34,14 +33,10 @@ const noNames: ReadonlySet<string> = new Set()
 export class MemberTable {
   readonly #judge: Judge
   readonly #members = new Map<string, Member>()
-  /** Names by wave and name; entries that left or do not wait any more are passed over. */
-  #order: string[] = []
-  #position = new Map<string, number>()
-  #sorted = false
-  #cursor = 0
+  readonly #order = new WaveOrder()
   readonly #counts: Record<Standing, number> = { waiting: 0, working: 0, attention: 0, failed: 0, done: 0, skipped: 0 }
-  readonly #workers = { total: 0, open: 0, counted: 0, begun: 0 }
-  readonly #controlPlane = { total: 0, open: 0, working: 0, broken: 0, begun: 0 }
+  readonly #workers = { total: 0, counted: 0, begun: 0 }
+  readonly #controlPlane = { total: 0, open: 0, working: 0, broken: 0 }
   readonly #free = new Set<string>()
   /** Waiting, but not Ready. */
   readonly #unready = new Set<string>()
@@ -70,6 +65,21 @@ export class MemberTable {
     return this.#workers.total
   }
 
+  /** Those of them with something to do, or done. */
+  get ranked(): number {
+    return this.#order.workers
+  }
+
+  /** Which wave of workers may go: how many of so many it takes, with those before it. */
+  openWave(takes: (workers: number) => number): void {
+    this.#order.open(takes)
+  }
+
+  get wave(): WaveCounts {
+    this.#sort()
+    return this.#order.wave
+  }
+
   /** A control-plane node failed or needs a person. */
   get controlPlaneBroken(): boolean {
     return this.#controlPlane.broken > 0
@@ -85,18 +95,13 @@ export class MemberTable {
     return this.#controlPlane.open > 0 ? noNames : this.#idleNotReady
   }
 
-  /** The control plane is wave 0, the workers are wave 1. */
-  get waves(): {
-    readonly first: number
-    readonly current: number
-    readonly isBegun: boolean
-    readonly isDone: boolean
-  } {
-    const { waiting, working, attention, failed } = this.#counts
-    const first = this.#controlPlane.total > 0 ? 0 : 1
-    const current = this.inControlPlaneWave || this.#workers.total === 0 ? 0 : 1
-    const { begun } = current === 0 ? this.#controlPlane : this.#workers
-    return { first, current, isBegun: begun > 0, isDone: waiting + working + attention + failed === 0 }
+  /** Nodes of the control plane are among them, done or not. */
+  get hasControlPlane(): boolean {
+    return this.#controlPlane.total > 0
+  }
+
+  get hasBegunWorkers(): boolean {
+    return this.#workers.begun > 0
   }
 
   get inControlPlaneWave(): boolean {
@@ -115,6 +120,7 @@ export class MemberTable {
       if (!before) return false
       this.#tally(before, -1)
       this.#members.delete(name)
+      this.#order.replace(before, undefined)
       return true
     }
     const ready = isReady(node)
@@ -122,6 +128,8 @@ export class MemberTable {
       name,
       uid: node.metadata.uid,
       role: roleOf(node),
+      weight: weightOf(node),
+      zone: zoneOf(node),
       ready,
       free: ready && isUnavailable(node),
       standing,
@@ -129,49 +137,45 @@ export class MemberTable {
     }
     if (before && same(before, after)) return false
     if (before) this.#tally(before, -1)
-    if (before?.role !== after.role) this.#sorted = false
     this.#members.set(name, after)
     this.#tally(after, 1)
-    const position = this.#position.get(name)
-    if (standing === 'waiting' && position !== undefined && position < this.#cursor) this.#cursor = position
+    this.#order.replace(before, after)
     return true
   }
 
   /** The nodes that may go next, in turn; nodes that are not Ready are waited for, not worked on. */
   *candidates(): Generator<Request> {
     this.#sort()
-    const wave: Role = this.inControlPlaneWave ? 'ControlPlane' : 'Worker'
-    for (const name of this.#free) {
-      const member = this.#members.get(name)
-      if (member?.standing === 'waiting' && member.role === wave) yield requestOf(member)
-    }
-    const last: Member[] = []
+    const free = this.#freeInTurn()
+    let equals: { readonly weight: number; readonly last: Member[] } | undefined
     let leading = true
-    for (let index = this.#cursor; index < this.#order.length; index++) {
-      const member = this.#members.get(this.#order[index] ?? '')
+    for (let turn = this.#order.cursor; turn < this.#order.end; turn++) {
+      const member = this.#members.get(this.#order.names[turn] ?? '')
       if (member?.standing !== 'waiting') {
-        if (leading) this.#cursor = index + 1
+        if (leading) this.#order.cursor = turn + 1
         continue
       }
       leading = false
-      if (member.role !== wave) break
+      if (member.role !== this.#role) break
+      if (member.weight !== equals?.weight) {
+        yield* (equals?.last ?? []).map(requestOf)
+        equals = { weight: member.weight, last: [] }
+        yield* free.filter(({ weight }) => weight === member.weight).map(requestOf)
+      }
       if (!member.ready || member.free) continue
-      if (this.#judge.isOwnNode(member.name)) last.push(member)
+      if (this.#judge.isOwnNode(member.name)) equals.last.push(member)
       else yield requestOf(member)
     }
-    for (const member of last) yield requestOf(member)
+    yield* (equals?.last ?? []).map(requestOf)
   }
 
   /** As `candidates`, but only those that have staged. There are few of them at a time. */
   *staged(): Generator<Request> {
     this.#sort()
-    const wave: Role = this.inControlPlaneWave ? 'ControlPlane' : 'Worker'
-    const members = [...this.#staging.ready].flatMap((name) => this.#members.get(name) ?? [])
-    const turn = ({ name, free }: Member) =>
-      (free ? 0 : this.#judge.isOwnNode(name) ? 2 : 1) * this.#order.length + (this.#position.get(name) ?? 0)
-    for (const member of members.sort((a, b) => turn(a) - turn(b))) {
-      if (member.role === wave && member.ready) yield requestOf(member)
-    }
+    const place = ({ name, free }: Member) => (free ? 0 : this.#judge.isOwnNode(name) ? 2 : 1)
+    const members = this.#inWave(this.#staging.ready).filter(({ ready }) => ready)
+    members.sort((a, b) => b.weight - a.weight || place(a) - place(b) || this.#order.turn(a) - this.#order.turn(b))
+    yield* members.map(requestOf)
   }
 
   isStaging(name: string): boolean {
@@ -183,19 +187,19 @@ export class MemberTable {
   }
 
   /**
-   * The next nodes to stage, so that `ahead` of them do or have. Nodes of a later wave may stage too, but never keep those of
-   * the present one from it; a node that is not Ready keeps nobody.
+   * The next nodes to stage, so that `ahead` of them do or have. The first workers may while the control plane has its turn, but
+   * never keep it from that; later waves are not touched. A node that is not Ready keeps nobody.
    */
   nextToStage(ahead: number): readonly string[] {
     this.#sort()
-    const wave: Role = this.inControlPlaneWave ? 'ControlPlane' : 'Worker'
+    const wave = this.#role
     const staging = [...this.#staging.asked, ...this.#staging.ready].flatMap((name) => this.#members.get(name) ?? [])
     const ready = staging.filter((member) => member.ready)
     let roomInWave = ahead - ready.filter(({ role }) => role === wave).length
     let room = ahead - ready.length
     const names: string[] = []
-    for (let index = this.#cursor; index < this.#order.length && Math.max(roomInWave, room) > 0; index++) {
-      const member = this.#members.get(this.#order[index] ?? '')
+    for (let turn = this.#order.cursor; turn < this.#order.end && Math.max(roomInWave, room) > 0; turn++) {
+      const member = this.#members.get(this.#order.names[turn] ?? '')
       if (member?.standing !== 'waiting' || !member.ready || member.staging !== 'no') continue
       if ((member.role === wave ? roomInWave : room) <= 0) continue
       names.push(member.name)
@@ -223,14 +227,12 @@ export class MemberTable {
     const begun = standing !== 'waiting' && standing !== 'skipped'
     if (role === 'ControlPlane') {
       this.#controlPlane.total += by
-      if (begun) this.#controlPlane.begun += by
       if (open) this.#controlPlane.open += by
       if (working) this.#controlPlane.working += by
       if (standing === 'failed' || standing === 'attention') this.#controlPlane.broken += by
     } else {
       this.#workers.total += by
       if (begun) this.#workers.begun += by
-      if (open) this.#workers.open += by
       if (working || !ready) this.#workers.counted += by
       if (!working && !ready) this.#list(this.#idleNotReady, member, by)
     }
@@ -245,13 +247,23 @@ export class MemberTable {
     else names.delete(name)
   }
 
+  get #role(): Role {
+    return this.inControlPlaneWave ? 'ControlPlane' : 'Worker'
+  }
+
+  /** Those of the names that may go in the present wave. */
+  #inWave(names: Iterable<string>): Member[] {
+    const members = [...names].flatMap((name) => this.#members.get(name) ?? [])
+    return members.filter((member) => this.#order.isInWave(member, this.#role))
+  }
+
+  #freeInTurn(): readonly Member[] {
+    if (this.#free.size === 0) return []
+    return this.#inWave(this.#free).sort((a, b) => this.#order.turn(a) - this.#order.turn(b))
+  }
+
   #sort(): void {
-    if (this.#sorted) return
-    const collator = new Intl.Collator('en', { numeric: true })
-    this.#order = [...this.#members.values()].sort((a, b) => byTurn(a, b, collator)).map(({ name }) => name)
-    this.#position = new Map(this.#order.map((name, index) => [name, index]))
-    this.#cursor = 0
-    this.#sorted = true
+    this.#order.sort(this.#members.values())
   }
 }
 
@@ -268,15 +280,12 @@ function first(names: Iterable<string>, limit: number): readonly string[] {
   return some
 }
 
-function byTurn(a: Member, b: Member, collator: Intl.Collator): number {
-  if (a.role !== b.role) return a.role === 'ControlPlane' ? -1 : 1
-  return collator.compare(a.name, b.name)
-}
-
 function same(a: Member, b: Member): boolean {
   return (
     a.uid === b.uid &&
     a.role === b.role &&
+    a.weight === b.weight &&
+    a.zone === b.zone &&
     a.ready === b.ready &&
     a.free === b.free &&
     a.standing === b.standing &&

@@ -3,8 +3,17 @@
 
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { NodeState } from '../../api/node-state.ts'
 import type { Work } from '../../api/work.ts'
-import { type Operation, operationID, operationOf, ownerOfOperation } from '../../core/update/operation.ts'
+import { operationOfOrder } from '../../core/node/order.ts'
+import {
+  isEndedPhase,
+  type Operation,
+  operationID,
+  operationOf,
+  ownerOfOperation,
+} from '../../core/update/operation.ts'
+import { isBroken } from '../../core/update/retry.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from './operation-source.ts'
 import type { RunningOperation } from './running-operation.ts'
@@ -67,9 +76,16 @@ export class Operations {
     this.leaving.delete(update)
   }
 
-  /** The oldest running operation that wants this node to stage. */
-  stagingOn(node: string): RunningOperation | undefined {
-    return this.running().find((operation) => operation.wantsStaged(node))
+  /** The operation that wants a node without a slot to stage, or for which it has and should keep what it has. */
+  stagingOn(node: string, { spec, status }: NodeState): Operation | undefined {
+    const wanting = this.running().find((operation) => operation.wantsStaged(node))
+    if (wanting) return wanting.operation
+    // What could not be staged says so until it is tried again or not wanted any more.
+    if (status?.rollout && isBroken(status.rollout.phase)) return this.operation(status.rollout.operationID)
+    if (spec.order?.desired !== 'Stage') return undefined
+    const id = operationOfOrder(spec.order)
+    // A leader that has just started does not know yet who wants what: what was staged for one that is to go on stays.
+    return this.#running.get(ownerOfOperation(id))?.id === id ? undefined : this.#unfinished(id)
   }
 
   /** What an operation asks of one node. */
@@ -91,10 +107,11 @@ export class Operations {
     return operation.id === id ? operation : undefined
   }
 
-  /** The same, if it has not come to its end. */
-  unfinished(id: string): Operation | undefined {
+  /** The same, if it has not come to its end and is not about to. */
+  #unfinished(id: string): Operation | undefined {
     const phase = this.#cluster.updates.get(ownerOfOperation(id))?.status?.phase
-    return phase === 'Succeeded' || phase === 'Failed' ? undefined : this.operation(id)
+    const operation = isEndedPhase(phase) ? undefined : this.operation(id)
+    return operation?.cancel === undefined ? operation : undefined
   }
 
   of(update: DirectUpdate): Operation {

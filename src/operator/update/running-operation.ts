@@ -1,23 +1,23 @@
 // An operation that may take nodes: what it wants, its members, and what it claims from the ledger.
 
-import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
-import type { Component, Work } from '../../api/work.ts'
+import type { Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
-import type { Budget, Claim } from '../../core/ledger/grants.ts'
-import { roleOf } from '../../core/node/node-facts.ts'
+import type { Claim } from '../../core/ledger/grants.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
-import { oldestApiServer } from '../../core/plan/plan-update.ts'
-import { componentsOf } from '../../core/update/drivers-for.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import type { ProgressView } from '../../core/update/progress.ts'
-import { compareVersions } from '../../core/version.ts'
+import { isAtTarget, type Standing, standingOf } from '../../core/update/standing.ts'
+import { isLost, type Strategy, stepWave, strategyOf, type WaveStep, waveLimit } from '../../core/update/waves.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { MemberTable, type Standing } from './member-table.ts'
+import type { WaveStanding } from '../hooks/wave-checks.ts'
+import { kubeletCeiling } from './kubelet-ceiling.ts'
+import { MemberTable } from './member-table.ts'
+import type { Terms } from './terms.ts'
 
 export interface Slots {
   holderOf(node: string): string | undefined
@@ -25,33 +25,8 @@ export interface Slots {
   heldBy(holder: string): number
 }
 
-/** On what terms an operation takes its nodes, and which they are. */
-export interface Terms {
-  readonly nodeSelector?: DirectUpdateSpec['nodeSelector']
-  /** Which nodes it is about, where a selector cannot say it. */
-  readonly isMember?: (node: Node) => boolean
-  readonly strategy?: DirectUpdateSpec['strategy']
-  /** Edits that may be taken over while it runs come with another one. */
-  readonly generation: number | undefined
-  /** Whether there is anything to do on a node that is selected; absent = by the version it runs. */
-  readonly isDone?: (node: Node, state: NodeState | undefined) => boolean
-  /** Its one node, where it is for one only. */
-  readonly only?: string
-  /** Limits of its own on nodes that are away, whatever for. */
-  readonly budgets?: readonly Budget[]
-  /** Why nothing of it may start now. */
-  readonly held?: () => Reason | undefined
-  /** Why it is not over though every node is done. */
-  readonly ending?: () => Reason | undefined
-  /** What is asked of one node, where it differs from node to node. */
-  readonly workFor?: (node: string) => Work
-}
-
 /** At most so many nodes beyond those under work have staged or do so: downloads must not flood the network. */
 const stagingAtMost = 500
-
-/** Components whose version the cluster shows. */
-const versioned: ReadonlySet<Component> = new Set(['kubeadm', 'kubelet', 'kubectl'])
 
 export class RunningOperation {
   readonly #cluster: Cluster
@@ -59,6 +34,7 @@ export class RunningOperation {
   readonly #serverVersion: string
   #terms: Terms
   #operation: Operation
+  #strategy: Strategy
   readonly #startedAt: number
   readonly table: MemberTable
   /** Why its next node waits, as the last pass over the ledger found. */
@@ -78,15 +54,27 @@ export class RunningOperation {
     this.#serverVersion = options.serverVersion
     this.#terms = options.terms
     this.#operation = options.operation
+    this.#strategy = strategyOf(options.terms.strategy)
     this.#startedAt = options.startedAt.getTime()
     this.table = new MemberTable({
       standing: (node, state) => this.#standing(node, state),
-      staging: (state) => this.#stagingOf(state),
+      staging: (state): StagingState => (state ? stagingState(state, this.id) : 'no'),
       isOwnNode: (name) => name === options.ownNode,
     })
+    this.#openWave()
+    this.#refreshAll()
+  }
+
+  #refreshAll(): void {
     const { only } = this.#terms
     if (only !== undefined) this.refresh(only)
     else for (const node of this.#cluster.nodes.values()) this.refresh(node.metadata.name)
+  }
+
+  #openWave(): void {
+    const { waves } = this.#strategy
+    const index = Math.min(this.#terms.wave?.index ?? 0, waves.length - 1)
+    this.table.openWave((workers) => waveLimit(waves, index, workers))
   }
 
   get id(): string {
@@ -106,12 +94,18 @@ export class RunningOperation {
     return new Date(this.#startedAt)
   }
 
-  /** Takes over a safe edit: limits and drain settings may change while it runs. True when there was one. */
-  adopt(terms: Terms, operation: Operation): boolean {
-    const edited = terms.generation !== this.#terms.generation
+  /** Takes over a safe edit, and what was recorded since. Says whether what may start is another now. */
+  adopt(terms: Terms, operation: Operation): 'edited' | 'moved' | 'same' {
+    const before = this.#terms
+    const isEdited = terms.generation !== before.generation
+    const hasMoved = terms.wave?.index !== before.wave?.index || terms.expired?.code !== before.expired?.code
     this.#terms = terms
     this.#operation = operation
-    return edited
+    if (!isEdited && !hasMoved) return 'same'
+    this.#strategy = strategyOf(terms.strategy)
+    this.#openWave()
+    if (isEdited) this.#refreshAll()
+    return isEdited ? 'edited' : 'moved'
   }
 
   refresh(name: string): boolean {
@@ -128,19 +122,19 @@ export class RunningOperation {
   }
 
   get #workersAtOnce(): number {
-    return resolveCount(this.#terms.strategy?.maxUnavailable ?? 1, this.table.workers)
+    return resolveCount(this.#strategy.maxUnavailable, this.table.workers)
   }
 
   /** Nodes that should stage now and have not been asked: always a few ahead of those under work. */
   toStage(): readonly string[] {
-    if (!this.#stages || this.#stopped()) return []
+    if (!this.#stages || this.#halt() || this.#stop()) return []
     const ahead = Math.min(stagingAtMost, Math.max(2, 2 * this.#workersAtOnce))
     return this.table.nextToStage(ahead)
   }
 
   /** Whether the node stages for this operation, or should. */
   wantsStaged(name: string): boolean {
-    if (this.table.standing(name) !== 'waiting') return false
+    if (this.table.standing(name) !== 'waiting' || this.#operation.cancel !== undefined) return false
     return this.table.isStaging(name) || this.toStage().includes(name)
   }
 
@@ -149,7 +143,12 @@ export class RunningOperation {
     return {
       holder: this.id,
       requests: this.#stages ? this.table.staged() : this.table.candidates(),
-      held: this.#held() ?? this.#terms.held?.(),
+      held:
+        this.#halt() ??
+        this.#stop() ??
+        this.#ceiling() ??
+        this.#terms.held?.() ??
+        this.#terms.checks?.starting(this.waveStanding),
       budgets: this.#terms.budgets,
       limit: { maxUnavailable, ...this.#counted() },
     }
@@ -161,22 +160,58 @@ export class RunningOperation {
     return this.#operation.disruption === 'None' ? { counted: counted - notReady.size } : { counted, notReady }
   }
 
-  progress(): ProgressView {
+  /** The wave as it is to be recorded; undefined before the first worker's turn. */
+  wave(now: Date): WaveStep | undefined {
+    if (this.table.inControlPlaneWave || this.table.ranked === 0) return undefined
+    const { wave: recorded, approvals = [] } = this.#terms
+    return stepWave({
+      ...{ recorded, approvals, now, update: this.#operation.update, operationID: this.id },
+      waves: this.#strategy.waves,
+      workers: this.table.ranked,
+      counts: this.table.wave,
+      soakGate: (index) => this.#terms.checks?.soaking(this.waveStanding, index + 1),
+      gate: (index) => this.#terms.checks?.leaving(this.waveStanding, index + 1),
+    })
+  }
+
+  /** Where it stands for gates and hooks. */
+  get waveStanding(): WaveStanding {
+    const { hasControlPlane, hasBegunWorkers, inControlPlaneWave, ranked } = this.table
+    const wave = inControlPlaneWave || ranked === 0 ? 0 : (this.#terms.wave?.index ?? 0) + 1
+    return { operation: this.#operation, hasControlPlane, hasBegunWorkers, wave }
+  }
+
+  /** Whether hooks after the wave, or after all, are due. */
+  waveDone(now: Date): { readonly wave: boolean; readonly all: boolean } {
+    return { wave: this.wave(now)?.reason?.code === 'HookRunning', all: this.#isAllDone }
+  }
+
+  get #isAllDone(): boolean {
+    const { waiting, working, attention, failed } = this.table.counts
+    return waiting + working + attention + failed === 0
+  }
+
+  progress(now: Date): ProgressView {
+    const { desired = 'Running' } = this.#terms
+    const wave = this.wave(now)
     return {
+      ...{ update: this.#operation.update, desired, soaking: wave?.soaking ?? false },
       counts: { ...this.table.counts },
       slots: this.#slots.heldBy(this.id),
-      stopped: this.#stopped(),
-      waitingFor: this.#obstacle() ?? this.#ending(),
+      stop: this.#stop(),
+      waitingFor: this.#obstacle(wave) ?? this.#ending(wave),
+      broken: this.#broken(3),
     }
   }
 
-  #ending(): Reason | undefined {
-    const { waiting, working, attention, failed } = this.table.counts
-    return waiting + working + attention + failed === 0 ? this.#terms.ending?.() : undefined
+  /** Every node is done: what still stands between it and its end. */
+  #ending(wave: WaveStep | undefined): Reason | undefined {
+    return this.#isAllDone ? (wave?.reason ?? this.#terms.checks?.ending(this.waveStanding)) : undefined
   }
 
-  #obstacle(): Reason | undefined {
+  #obstacle(wave: WaveStep | undefined): Reason | undefined {
     if (this.table.counts.waiting === 0) return undefined
+    if (this.#operation.cancel === undefined && wave?.reason) return wave.reason
     if (this.waitingFor) return this.waitingFor
     // One that could go is held up by nothing before the next pass over the ledger says so.
     const [candidate] = this.#stages ? this.table.staged() : this.table.candidates()
@@ -194,76 +229,69 @@ export class RunningOperation {
       : { code: 'NodeNotReady', message: `${first} is not Ready; it is worked on when it is back` }
   }
 
-  #stopped(): boolean {
+  #broken(limit: number): readonly string[] {
+    return [...this.table.some('failed', limit), ...this.table.some('attention', limit)].slice(0, limit)
+  }
+
+  /** A person stopped it, for now or for good. */
+  #halt(): Reason | undefined {
+    const { update } = this.#operation
+    switch (this.#terms.desired) {
+      case 'Paused':
+        return {
+          code: 'UpdatePaused',
+          message: `nothing new starts: it is paused; go on with slipway resume ${update}`,
+        }
+      case 'Cancelled':
+        return { code: 'UpdateCancelled', message: 'nothing new starts: it is cancelled' }
+      default:
+        return undefined
+    }
+  }
+
+  /** Why nothing more starts before a person did something. */
+  #stop(): Reason | undefined {
     const { failed, attention } = this.table.counts
-    return failed + attention > (this.#terms.strategy?.maxFailures ?? 0) || this.table.controlPlaneBroken
-  }
-
-  #held(): Reason | undefined {
-    if (this.#stopped()) {
-      const names = [...this.table.some('failed', 3), ...this.table.some('attention', 3)].join(', ')
-      return { code: 'FailuresReached', message: `nothing more starts: ${names} failed` }
+    const { maxFailures } = this.#strategy
+    const names = () => this.#broken(3).join(', ')
+    if (failed + attention - this.#brokenAndSkipped() > maxFailures || this.table.controlPlaneBroken) {
+      const message = `nothing more starts: ${names()} failed; look at it, then slipway retry ${this.#operation.update}`
+      return { code: 'FailuresReached', message }
     }
-    return this.table.inControlPlaneWave ? undefined : this.#kubeletCeiling()
-  }
-
-  /** Rule 3, looked at again before every worker: an API server may have joined or lag since the plan. */
-  #kubeletCeiling(): Reason | undefined {
-    const target = this.#operation.work.kubernetes?.version
-    if (target === undefined) return undefined
-    const controlPlane = [...this.#cluster.controlPlane].flatMap((name) => this.#cluster.nodes.get(name) ?? [])
-    const oldest = oldestApiServer(controlPlane, (name) => this.#cluster.states.get(name), this.#serverVersion)
-    if (compareVersions(target, oldest) <= 0) return undefined
-    return {
-      code: 'KubeletWouldBeNewer',
-      message: `the oldest API server runs ${oldest}; a kubelet must not be newer (${target})`,
+    if (failed > 0 && isLost(this.table.wave)) {
+      return { code: 'FailuresReached', message: `nothing more starts: no node of this wave came through (${names()})` }
     }
+    return this.#terms.expired
   }
 
-  #stagingOf(state: NodeState | undefined): StagingState {
-    return state ? stagingState(state, this.id) : 'no'
+  /** A person knows of those: they keep nobody up. */
+  #brokenAndSkipped(): number {
+    let skipped = 0
+    for (const name of this.#operation.skip ?? []) {
+      const standing = this.table.standing(name)
+      if (standing === 'failed' || standing === 'attention') skipped++
+    }
+    return skipped
+  }
+
+  /** Names to be left out that are none of its nodes. */
+  unknownSkips(): readonly string[] {
+    return [...(this.#operation.skip ?? [])].filter((name) => this.table.standing(name) === undefined)
+  }
+
+  #ceiling(): Reason | undefined {
+    if (this.table.inControlPlaneWave) return undefined
+    return kubeletCeiling(this.#cluster, this.#operation.work.kubernetes?.version, this.#serverVersion)
   }
 
   #standing(node: Node, state: NodeState | undefined): Standing | undefined {
-    const { name, creationTimestamp, labels } = node.metadata
-    const held = this.#slots.holderOf(name) === this.id
-    const rollout = state?.status?.rollout
-    if (rollout?.operationID === this.id) {
-      switch (rollout.phase) {
-        case 'Done':
-          return 'done'
-        case 'Failed':
-          return 'failed'
-        case 'RequiresAttention':
-          return 'attention'
-        case 'Staging':
-        case 'Pending':
-          break
-        default:
-          return 'working'
-      }
-    }
-    if (held) return 'working'
-    if (state?.status?.completed?.includes(this.id)) return 'done'
-    const isMember = this.#terms.isMember?.(node) ?? selects(this.#terms.nodeSelector, labels)
-    if (!isMember || node.metadata.deletionTimestamp !== undefined) return undefined
-    // Creation instants carry whole seconds.
-    if (Date.parse(creationTimestamp) > this.#startedAt) return undefined
-    const isDone = this.#terms.isDone?.(node, state) ?? this.#isAtTarget(node, state)
-    return isDone ? 'skipped' : 'waiting'
-  }
-
-  #isAtTarget(node: Node, state: NodeState | undefined): boolean {
-    const { kubernetes, ...more } = this.#operation.work
-    if (!kubernetes || Object.keys(more).length > 0) return false
-    // Of runtimes and etcd the Kubernetes version says nothing: the hosts look for themselves.
-    if (!componentsOf(kubernetes).every((component) => versioned.has(component))) return false
-    const facts = state?.status?.agent?.facts
-    const versions = [
-      node.status?.nodeInfo?.kubeletVersion,
-      ...(roleOf(node) === 'ControlPlane' && facts ? [facts.apiServer] : []),
-    ]
-    const target = kubernetes.version.startsWith('v') ? kubernetes.version : `v${kubernetes.version}`
-    return versions.every((version) => version === target)
+    const { isMember, isDone, nodeSelector } = this.#terms
+    return standingOf(node, state, {
+      operation: this.#operation,
+      held: this.#slots.holderOf(node.metadata.name) === this.id,
+      isMember: isMember ?? (({ metadata }) => selects(nodeSelector, metadata.labels)),
+      isDone: isDone ?? ((one, its) => isAtTarget(this.#operation, one, its)),
+      startedAt: this.#startedAt,
+    })
   }
 }

@@ -1,25 +1,29 @@
 // One DirectUpdate: plan it, let it take nodes, tell how it stands, and put everything back when it is deleted.
 
 import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
-import type { HookRun } from '../../api/hook.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
-import { finalizer, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
+import { finalizer, isEndedPhase, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import { phaseOf } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Checkpoints } from '../gates/checkpoints.ts'
-import type { WaveChecks, WaveStanding } from '../hooks/wave-checks.ts'
+import type { Hooks } from '../hooks/hooks.ts'
+import { WaveChecks } from '../hooks/wave-checks.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { Operations } from './operations.ts'
-import { RunningOperation, type Terms } from './running-operation.ts'
+import { RunningOperation } from './running-operation.ts'
 import { readScript, type ScriptShelf } from './script-content.ts'
-import { plannedStatus, refusedStatus, runningStatus } from './update-status.ts'
+import type { Terms } from './terms.ts'
+import { eventsOf } from './update-events.ts'
+import { isOver, isPlanned, startOf } from './update-life.ts'
+import { cancelledStatus, expiryOf, observed, plannedStatus, refusedStatus, runningStatus } from './update-status.ts'
+import { updateTerms } from './update-terms.ts'
 
 export interface UpdateControllerOptions {
   readonly ports: OperatorPorts
@@ -28,13 +32,14 @@ export interface UpdateControllerOptions {
   readonly operations: Operations
   readonly scripts: ScriptShelf
   readonly checkpoints: Checkpoints
-  readonly checks: WaveChecks
+  readonly hooks: Hooks
   readonly events: EventRecorder
   readonly namespace: string
   readonly serverVersion: string
   readonly ownNode: string | undefined
   readonly wakeNode: (node: string) => void
   readonly wakeGrants: () => void
+  readonly wakeUpdate: (name: string) => void
   /** What rolling the profile out asks of one node. */
   readonly profileWork: (node: string, profile: string) => Work | undefined
 }
@@ -47,6 +52,15 @@ const replanMs = 15_000
 export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile {
   const { ports, cluster, book, operations } = options
   const writtenAtMs = new Map<string, number>()
+  const checks = new WaveChecks({
+    checkpoints: options.checkpoints,
+    hooks: options.hooks,
+    clock: ports.clock,
+    update: (name) => cluster.updates.get(name),
+    write: (name, hooks, signal) => writeStatus(name, (_now, { status }) => ({ ...status, hooks: [...hooks] }), signal),
+    wake: options.wakeUpdate,
+    wakeGrants: options.wakeGrants,
+  })
 
   return async (name, signal) => {
     const update = cluster.updates.get(name)
@@ -61,15 +75,26 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const running = operations.get(name)
     if (running?.id === id && isPlanned(update)) {
-      if (running.adopt(termsOf(update, operation), operation)) options.wakeGrants()
+      const change = running.adopt(termsOf(update, operation), operation)
+      if (change !== 'same') options.wakeGrants()
+      if (change === 'edited') wakeAll(name)
       return report(running, signal)
     }
-    const over = isOver(update, id)
-    if (over) operations.remove(name, false)
+    if (isOver(update, id)) {
+      operations.remove(name, false)
+      if (update.status?.observedGeneration !== update.metadata.generation) {
+        await writeStatus(name, (_now, latest) => ({ ...latest.status, ...observed(latest) }), signal)
+      }
+      await checks.settle(name, signal)
+      return undefined
+    }
     // What an operation that is over owes comes before the next one.
-    const isPast = over || update.status?.operationID !== id
-    if (isPast && !(await options.checks.settle(update, hookWriter(name, signal)))) return undefined
-    if (over) return undefined
+    if (update.status?.operationID !== id && !(await checks.settle(name, signal))) return undefined
+    if (operation.cancel !== undefined && !(update.status?.operationID === id && isPlanned(update))) {
+      operations.remove(name, false)
+      await writeStatus(name, (now, latest) => cancelledStatus(latest, id, now), signal)
+      return undefined
+    }
     return start(update, operation, signal)
   }
 
@@ -111,7 +136,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       ownNode: options.ownNode,
     })
     operations.add(running)
-    wakeHeld(update.metadata.name)
+    wakeAll(update.metadata.name)
     options.wakeGrants()
     if (!resumed) {
       // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
@@ -122,48 +147,9 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     return report(running, signal)
   }
 
-  function termsOf({ metadata, spec }: DirectUpdate, { work }: Operation): Terms {
-    const terms = {
-      nodeSelector: spec.nodeSelector,
-      strategy: spec.strategy,
-      generation: metadata.generation,
-      ...checksOf(metadata.name),
-    }
-    const { profile } = spec
-    if (profile === undefined) return terms
-    return {
-      ...terms,
-      isDone: () => false,
-      workFor: (node) => {
-        const { reboot, ...rest } = options.profileWork(node, profile) ?? {}
-        return { ...work, ...rest, ...(reboot !== undefined && work.reboot === undefined && { reboot }) }
-      },
-    }
-  }
-
-  /** What stands between the update and its next node, or its end. */
-  function checksOf(name: string): Pick<Terms, 'held' | 'ending'> {
-    const reason = () => {
-      const running = operations.get(name)
-      const update = cluster.updates.get(name)
-      return running && update && options.checks.reason(standingOf(running), update)
-    }
-    return { held: reason, ending: reason }
-  }
-
-  /** Hooks are brought on by what was last written of them. */
-  async function runHooks(running: RunningOperation, signal: AbortSignal): Promise<void> {
-    const update = cluster.updates.get(running.owner)
-    if (!update || !running.operation.hooks?.length) return
-    await options.checks.advance(standingOf(running), update, hookWriter(running.owner, signal))
-    options.wakeGrants()
-  }
-
-  function hookWriter(name: string, signal: AbortSignal) {
-    return async (hooks: readonly HookRun[]) => {
-      await writeStatus(name, (_now, { status }) => ({ ...status, hooks: [...hooks] }), signal)
-      return cluster.updates.get(name)
-    }
+  function termsOf(update: DirectUpdate, operation: Operation): Terms {
+    const terms = updateTerms(update, operation, options.profileWork, ports.clock.now())
+    return { ...terms, checks: checks.of(update.metadata.name) }
   }
 
   async function refuse(name: string, id: string, reason: Reason, lasting: boolean, signal: AbortSignal) {
@@ -179,35 +165,42 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
 
   async function report(running: RunningOperation, signal: AbortSignal) {
     const name = running.owner
-    await runHooks(running, signal)
+    await checks.advance(name, running.waveStanding, running.waveDone(ports.clock.now()), signal)
     const update = cluster.updates.get(name)
     if (!update) return undefined
-    const changedPhase = phaseOf(running.progress()) !== update.status?.phase
+    const now = ports.clock.now()
+    const changedPhase = phaseOf(running.progress(now)) !== update.status?.phase
     const dueMs = (writtenAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + statusEveryMs - ports.clock.monotonicMs()
     if (!changedPhase && dueMs > 0) return { afterMs: dueMs }
-    const now = ports.clock.now()
-    const compute = (at: Date, latest: DirectUpdate) => ({
-      ...runningStatus(latest, running, (node) => cluster.states.get(node), at),
-      gates: noneIfEmpty(options.checkpoints.standing(running.id)),
+    const compute = (latest: DirectUpdate, at: Date) => ({
+      ...runningStatus(latest, running, (node) => cluster.states.get(node), cluster.policy?.spec.paused === true, at),
+      ...standingGates(options.checkpoints, running.id),
     })
-    const next = compute(now, update)
-    if (!changedPhase && equalJson(next, update.status)) return undefined
-    writtenAtMs.set(name, ports.clock.monotonicMs())
-    await writeStatus(name, compute, signal)
-    if (changedPhase) noteEnd(update, next)
-    if (next.phase === 'Succeeded' || next.phase === 'Failed') {
+    const next = compute(update, now)
+    if (changedPhase || !equalJson(next, update.status)) {
+      writtenAtMs.set(name, ports.clock.monotonicMs())
+      await writeStatus(name, (at, latest) => compute(latest, at), signal)
+      noteNews(update, next)
+    }
+    if (isEndedPhase(next.phase)) {
       operations.remove(name, false)
       wakeStaging(name)
+      return undefined
     }
-    return undefined
+    return whenAgain(running.wave(now)?.untilMs, expiryOf({ ...update, status: next }), now)
   }
 
-  function noteEnd(update: DirectUpdate, { phase, progress }: DirectUpdateStatus): void {
-    ports.log.info('update phase changed', { update: update.metadata.name, phase, progress })
-    if (phase === 'Succeeded') say(update, 'Normal', 'Succeeded', 'Finish', `all ${progress} nodes are done`)
-    if (phase === 'Failed') say(update, 'Warning', 'NodesFailed', 'Finish', `nodes failed; ${progress} done`)
-    if (phase === 'RequiresAttention')
-      say(update, 'Warning', 'RequiresAttention', 'Work', `a node needs a person; ${progress} done`)
+  function noteNews(update: DirectUpdate, next: DirectUpdateStatus): void {
+    const { phase, progress } = next
+    if (phase !== update.status?.phase)
+      ports.log.info('update phase changed', { update: update.metadata.name, phase, progress })
+    for (const { type, reason, action, note } of eventsOf(update.status, next)) say(update, type, reason, action, note)
+  }
+
+  /** What a person said concerns every node of it: under work, staging or failed. */
+  function wakeAll(name: string): void {
+    wakeHeld(name)
+    wakeStaging(name)
   }
 
   /** The finalizer: every node this update holds is put back before it goes. */
@@ -217,7 +210,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (!finalizers.includes(finalizer)) return undefined
     operations.leaving.add(name)
     if (wakeHeld(name) + wakeStaging(name) > 0) return undefined
-    if (!(await options.checks.settle(update, hookWriter(name, signal)))) return undefined
+    if (!(await checks.settle(name, signal))) return undefined
     const kept = finalizers.filter((entry) => entry !== finalizer)
     await patch(update, { metadata: { finalizers: kept.length > 0 ? kept : null } }, signal)
     return undefined
@@ -291,27 +284,14 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
   }
 }
 
-/**
- * Nodes that join after this are not part of the operation. The first one starts with the update's creation, an instant of
- * the API server's clock as the nodes' own are: ours may be off. A later one starts when its edit is seen.
- */
-function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
-  const created = new Date(metadata.creationTimestamp)
-  return status?.operationID === undefined || now < created ? created : now
+/** None = the field goes. */
+function standingGates(checkpoints: Checkpoints, id: string): Pick<DirectUpdateStatus, 'gates'> {
+  const gates = [...checkpoints.standing(id)]
+  return { gates: gates.length > 0 ? gates : undefined }
 }
 
-function standingOf({ operation, table }: RunningOperation): WaveStanding {
-  return { operation, ...table.waves }
-}
-
-function noneIfEmpty<T>(list: readonly T[]): T[] | undefined {
-  return list.length === 0 ? undefined : [...list]
-}
-
-function isPlanned({ status }: DirectUpdate): boolean {
-  return status?.conditions?.some(({ type, status: holds }) => type === 'Planned' && holds === 'True') ?? false
-}
-
-function isOver({ status }: DirectUpdate, id: string): boolean {
-  return status?.operationID === id && (status.phase === 'Succeeded' || status.phase === 'Failed')
+/** The first of two instants, where there is one. */
+function whenAgain(a: number | undefined, b: number | undefined, now: Date): { readonly afterMs: number } | undefined {
+  const first = Math.min(a ?? Number.POSITIVE_INFINITY, b ?? Number.POSITIVE_INFINITY)
+  return Number.isFinite(first) ? { afterMs: Math.max(1, first - now.getTime()) } : undefined
 }

@@ -3,7 +3,10 @@
 import type { DirectUpdate, DirectUpdateStatus, UpdatePhase } from '../../api/direct-update.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
-import { conditionsOf, mergeConditions, phaseOf, summaryOf } from '../../core/update/progress.ts'
+import { parseDuration } from '../../core/duration.ts'
+import { isEndedPhase, isRetryOpen, specMark } from '../../core/update/operation.ts'
+import { conditionsOf, mergeConditions, type ProgressView, phaseOf, summaryOf } from '../../core/update/progress.ts'
+import { turnTimer, usedMs } from '../../core/update/timer.ts'
 import type { RunningOperation } from './running-operation.ts'
 
 const namesAtMost = 50
@@ -61,21 +64,49 @@ export function refusedStatus(
   }
 }
 
+/** Cancelled before anything of it began. */
+export function cancelledStatus(update: DirectUpdate, operationID: string, now: Date): DirectUpdateStatus {
+  const at = now.toISOString()
+  const message = 'cancelled before any node was touched'
+  const say = (type: string, holds: boolean) => ({
+    type,
+    status: holds ? ('True' as const) : ('False' as const),
+    reason: 'Cancelled',
+    message,
+  })
+  return {
+    ...freshStatus(update, operationID, now),
+    phase: 'Cancelled',
+    finishedAt: at,
+    conditions: mergeConditions(
+      [],
+      [say('Progressing', false), say('Succeeded', false), say('Failed', false), say('Stalled', true)],
+      at,
+      update.metadata.generation,
+    ),
+  }
+}
+
 export function runningStatus(
   update: DirectUpdate,
   operation: RunningOperation,
   stateOf: (node: string) => NodeState | undefined,
+  isPolicyPaused: boolean,
   now: Date,
 ): DirectUpdateStatus {
-  const view = operation.progress()
+  const view = operation.progress(now)
   const phase = phaseOf(view)
   const at = now.toISOString()
   const before = update.status ?? {}
-  const over = phase === 'Succeeded' || phase === 'Failed'
+  const over = isEndedPhase(phase)
+  const wave = operation.wave(now)?.status ?? before.wave
   return {
     ...before,
-    observedGeneration: update.metadata.generation,
+    ...observed(update),
     phase,
+    ...(wave && { wave }),
+    timer: timerOf(update, view, over || isPolicyPaused, now),
+    warnings: warningsOf(before.warnings, operation),
     operationID: operation.id,
     startedAt: before.startedAt ?? operation.startedAt.toISOString(),
     finishedAt: over ? (before.finishedAt ?? at) : undefined,
@@ -85,8 +116,61 @@ export function runningStatus(
   }
 }
 
+/** When the time of the update is over, if nothing stops its clock before. */
+export function expiryOf({ spec, status }: DirectUpdate): number | undefined {
+  const { timer } = status ?? {}
+  if (spec.operationTimeout === undefined || timer?.runningSince === undefined) return undefined
+  return Date.parse(timer.runningSince) + parseDuration(spec.operationTimeout) - timer.usedSeconds * 1000
+}
+
+export function expired(update: DirectUpdate, now: Date): Reason | undefined {
+  const { metadata, spec, status } = update
+  const { operationTimeout } = spec
+  if (operationTimeout === undefined || isRetryOpen(update)) return undefined
+  if (usedMs(status?.timer, now) < parseDuration(operationTimeout)) return undefined
+  return {
+    code: 'OperationTimedOut',
+    message: `nothing more starts: the update took longer than operationTimeout (${operationTimeout}); slipway retry ${metadata.name} gives it the same time again`,
+  }
+}
+
+/** Its clock runs only while work was allowed; trying again gives the time anew. */
+function timerOf(
+  update: DirectUpdate,
+  { desired, soaking, waitingFor }: ProgressView,
+  standsStill: boolean,
+  now: Date,
+): DirectUpdateStatus['timer'] {
+  if (update.spec.operationTimeout === undefined) return undefined
+  const isAwaited = soaking || waitingFor?.code === 'WaveSoaking' || waitingFor?.code === 'ApprovalWanted'
+  const before = isRetryOpen(update) ? undefined : update.status?.timer
+  return turnTimer(before, desired === 'Running' && !standsStill && !isAwaited, now)
+}
+
+function warningsOf(
+  before: DirectUpdateStatus['warnings'],
+  operation: RunningOperation,
+): DirectUpdateStatus['warnings'] {
+  const unknown = operation.unknownSkips().map((name) => ({
+    code: 'SkipUnknown' as const,
+    message: `spec.skip names ${name}, which is no node that this update selects; correct the name or take it out`,
+  }))
+  const warnings = [...(before ?? []).filter(({ code }) => code !== 'SkipUnknown'), ...unknown].slice(0, 20)
+  return warnings.length > 0 ? warnings : undefined
+}
+
+/** What of the spec this status speaks of. */
+export function observed({ metadata, spec }: DirectUpdate): DirectUpdateStatus {
+  return {
+    observedGeneration: metadata.generation,
+    observedSpec: specMark(spec),
+    ...(spec.retry && { retried: spec.retry.token }),
+  }
+}
+
 /** A new operation starts from a clean sheet; the one before moves to the history. */
-function freshStatus({ metadata, status }: DirectUpdate, operationID: string, startedAt: Date): DirectUpdateStatus {
+function freshStatus(update: DirectUpdate, operationID: string, startedAt: Date): DirectUpdateStatus {
+  const { status } = update
   const same = status?.operationID === operationID
   const last =
     status && !same && status.operationID !== undefined && status.phase && status.startedAt !== undefined
@@ -102,7 +186,7 @@ function freshStatus({ metadata, status }: DirectUpdate, operationID: string, st
       : []
   const history = [...last, ...(status?.history ?? [])].slice(0, 5)
   return {
-    observedGeneration: metadata.generation,
+    ...observed(update),
     phase: 'Planning',
     operationID,
     startedAt: same && status?.startedAt !== undefined ? status.startedAt : startedAt.toISOString(),

@@ -4,6 +4,7 @@ import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Random } from '../../ports/random.ts'
 import { kindId } from '../server/stored-object.ts'
 import type { ActorContext } from './actor.ts'
+import { startAttachDetach } from './attach-detach.ts'
 import { startDaemonSets } from './daemon-set.ts'
 import { startDeployments } from './deployment.ts'
 import { startDisruption } from './disruption.ts'
@@ -23,6 +24,7 @@ const actors = {
   job: startJobs,
   disruption: startDisruption,
   'node-lifecycle': startNodeLifecycle,
+  'attach-detach': startAttachDetach,
 } as const satisfies Record<string, (context: ActorContext) => void>
 
 export type ActorName = keyof typeof actors

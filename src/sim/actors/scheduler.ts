@@ -47,7 +47,8 @@ export function startScheduler(context: ActorContext): void {
     const { name } = node.metadata
     if (after === undefined || after.spec.unschedulable === true || !isReady(after)) open.remove(name)
     else {
-      if (!open.has(name)) wakeSoon(0)
+      const isNews = !open.has(name) || (waiting.size > 0 && !sameLabels(after, before))
+      if (isNews) wakeSoon(0)
       open.set(name, loads.get(name) ?? 0)
     }
   })
@@ -174,4 +175,8 @@ function fits(pod: Pod, node: Node | undefined, load: number): boolean {
   const { nodeSelector, tolerations } = pod.spec
   for (const key in nodeSelector) if (node.metadata.labels?.[key] !== nodeSelector[key]) return false
   return toleratesAll(tolerations, node.spec.taints)
+}
+
+function sameLabels(a: Node, b: Node | undefined): boolean {
+  return JSON.stringify(a.metadata.labels) === JSON.stringify(b?.metadata.labels)
 }

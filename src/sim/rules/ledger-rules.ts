@@ -1,5 +1,6 @@
 // Rules 1, 2, 8 and 10, judged where the right to disrupt is given: at the ledger's own write.
 
+import type { BudgetSpec } from '../../api/budget.ts'
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { CommittedChange } from '../server/object-store.ts'
@@ -43,14 +44,17 @@ function judgeBudgets(
     const since = truth.nodes.get(name)?.unavailableSince
     if (since !== undefined && now - since > staleMs) away.add(name)
   }
-  for (const { maxUnavailable } of policy.spec.budgets ?? []) {
-    const most = count(maxUnavailable, truth.nodes.size)
-    if (away.size > most)
-      report(1, `${grant.node} was granted with ${away.size} of ${most} nodes away: ${[...away].join(', ')}`)
+  for (const budget of policy.spec.budgets ?? []) {
+    const members = membersWith(grant.node, budget, truth)
+    const most = count(budget.maxUnavailable, members.size)
+    const missing = [...away].filter((name) => members.has(name))
+    if (members.has(grant.node) && missing.length > most)
+      report(1, `${grant.node} was granted with ${missing.length} of ${most} nodes away: ${missing.join(', ')}`)
   }
   const update = updateOf(grant, truth)
   if (!update || now - (truth.specSince.get(update.metadata.name) ?? 0) < staleMs) return
-  const limit = Math.max(1, count(update.spec.strategy?.maxUnavailable ?? 1, truth.workers))
+  const { maxUnavailable = update.spec.strategy?.type === 'Parallel' ? '100%' : 1 } = update.spec.strategy ?? {}
+  const limit = Math.max(1, count(maxUnavailable, truth.workers))
   const mine = grants.filter(
     ({ holder, node }) =>
       holder === grant.holder &&
@@ -58,6 +62,19 @@ function judgeBudgets(
       truth.states.get(node)?.status?.rollout?.phase !== 'Done',
   )
   if (mine.length > limit) report(1, `${update.metadata.name} holds ${mine.length} nodes, its strategy allows ${limit}`)
+}
+
+/** The nodes that share this budget with the node, itself among them if it has to do with it at all. */
+function membersWith(name: string, { per, nodeSelector }: BudgetSpec, { nodes }: Truth): ReadonlySet<string> {
+  const labelsOf = (node: string) => nodes.get(node)?.node.metadata.labels ?? {}
+  const value = per === undefined ? undefined : labelsOf(name)[per]
+  const wanted = Object.entries(nodeSelector?.matchLabels ?? {})
+  return new Set(
+    [...nodes.keys()].filter((node) => {
+      const labels = labelsOf(node)
+      return (per === undefined || labels[per] === value) && wanted.every(([key, text]) => labels[key] === text)
+    }),
+  )
 }
 
 function judgeControlPlane(
@@ -79,11 +96,20 @@ function judgeControlPlane(
   }
 }
 
+/** A person has asked for another attempt since it failed: it counts again when that one fails. */
+function isTriedAgain({ spec }: DirectUpdate, node: string, truth: Truth): boolean {
+  const { retry } = spec
+  if (!retry || (retry.nodes && !retry.nodes.includes(node))) return false
+  return truth.states.get(node)?.status?.rollout?.retried !== retry.token
+}
+
 function judgeFailures(grant: Grant, truth: Truth, { requestMs }: Slack, now: number, report: Report): void {
   const update = updateOf(grant, truth)
   if (!update) return
   const failed = [...truth.failed].filter(
     (name) =>
+      !update.spec.skip?.includes(name) &&
+      !isTriedAgain(update, name, truth) &&
       truth.states.get(name)?.status?.rollout?.operationID === grant.holder &&
       now - (truth.phaseSince.get(name) ?? now) > requestMs,
   )

@@ -1,7 +1,7 @@
 // Rules 1, 3, 6, 7 and 10 on the writes to nodes and pods, and who may write which half of a NodeState.
 
 import type { DirectUpdate } from '../../api/direct-update.ts'
-import type { Node } from '../../api/kube.ts'
+import type { Node, Pod } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { CommittedChange } from '../server/object-store.ts'
 import { isAgent, isOperator, type Report, type Slack } from './rule.ts'
@@ -31,7 +31,8 @@ export function judgeNode(change: CommittedChange, truth: Truth, _slack: Slack, 
       update.metadata.deletionTimestamp === undefined &&
       update.status?.operationID === rollout?.operationID &&
       !isStartedAnew(update)
-    if (wanted && rollout?.phase === 'Failed') report(10, `${name} failed and was uncordoned`)
+    const isAborted = rollout?.reason?.code === 'DrainAborted'
+    if (wanted && rollout?.phase === 'Failed' && !isAborted) report(10, `${name} failed and was uncordoned`)
     const report_ = truth.states.get(name)?.status?.agent?.order
     const order = truth.states.get(name)?.spec.order
     if (
@@ -47,11 +48,19 @@ export function judgeNode(change: CommittedChange, truth: Truth, _slack: Slack, 
   }
 }
 
-/** Rule 7: the operator asks for evictions; a pod it deleted itself is a violation. */
-export function judgePods(change: CommittedChange, _truth: Truth, _slack: Slack, report: Report): void {
-  if (change.kind !== 'Pod' || !isOperator(change.client)) return
-  if (change.type === 'deleted' && change.before?.metadata.deletionTimestamp === undefined && !isFinished(change)) {
-    report(7, `pod ${change.before?.metadata.namespace}/${change.before?.metadata.name} was deleted by force`)
+/**
+ * Rule 7: the operator asks for evictions. What it deletes itself is a violation, unless settings say Force and the NodeState
+ * of the pod's node names that very pod.
+ */
+export function judgePods(change: CommittedChange, truth: Truth, _slack: Slack, report: Report): void {
+  if (change.kind !== 'Pod' || change.type !== 'deleted' || !isOperator(change.client) || !change.before) return
+  const pod = change.before as Pod
+  const name = `${pod.metadata.namespace}/${pod.metadata.name}`
+  if (isFinished(change)) return
+  if (!truth.mayForce) report(7, `pod ${name} was deleted by force`)
+  const told = truth.states.get(pod.spec.nodeName ?? '')?.status?.rollout?.drain?.pods ?? []
+  if (!told.some((entry) => entry.pod === name && entry.state === 'Forced')) {
+    report(7, `pod ${name} was deleted by force, and nothing tells of it`)
   }
 }
 

@@ -2,6 +2,7 @@
 // of Slipway believes.
 
 import type { DirectUpdate } from '../../api/direct-update.ts'
+import type { DrainSettings } from '../../api/drain-settings.ts'
 import type { KubeObject, Node } from '../../api/kube.ts'
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
@@ -39,6 +40,13 @@ export class Truth {
   /** The slots as last written: a ledger that was deleted does not give them back. */
   grants: readonly Grant[] = []
 
+  #policyForces = false
+
+  /** Whether any settings in force let pods be deleted in spite of their budgets. */
+  get mayForce(): boolean {
+    return this.#policyForces || [...this.updates.values()].some(({ spec }) => forces(spec.drain))
+  }
+
   note({ kind, type, before, after, time }: CommittedChange): void {
     const object: KubeObject | undefined = after ?? before
     if (!object) return
@@ -66,6 +74,7 @@ export class Truth {
         return
       case 'MaintenancePolicy':
         this.grants = (object as MaintenancePolicy).status?.ledger?.grants ?? this.grants
+        this.#policyForces = forces((object as MaintenancePolicy).spec.drain)
     }
   }
 
@@ -91,6 +100,10 @@ export class Truth {
       personsCordon: cordoned && !ours,
     }
   }
+}
+
+function forces(drain: DrainSettings | undefined): boolean {
+  return drain?.onTimeout === 'Force' || (drain?.rules?.some(({ action }) => action === 'Force') ?? false)
 }
 
 function mark(set: Set<string>, name: string, member: boolean): void {

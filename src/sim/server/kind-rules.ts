@@ -75,6 +75,8 @@ const builtIn: Readonly<Record<KindId, KindRules>> = {
   'apps/v1/DaemonSet': workload,
   'batch/v1/Job': workload,
   'policy/v1/PodDisruptionBudget': workload,
+  'v1/PersistentVolumeClaim': { ...plain, hasStatus: true, keepsStatusOnCreate: false },
+  'storage.k8s.io/v1/VolumeAttachment': { ...plain, hasStatus: true, keepsStatusOnCreate: false },
 }
 
 /** Undefined for a kind that this server does not serve: one of our group without its CRD. */

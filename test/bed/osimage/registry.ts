@@ -39,7 +39,7 @@ export async function startRegistry(bed: Bed): Promise<Registry> {
   let running: ChildProgram | undefined
   const start = async () => {
     running = new ChildProgram(...serve, join(folder, 'registry.log'))
-    await running.ready(async () => (await fetch(`http://${address}/v2/`)).ok, 30_000)
+    await running.ready(async () => (await fetch(`http://${address}/v2/`)).ok)
   }
   await start()
   const client = registryClient(address)

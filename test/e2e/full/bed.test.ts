@@ -154,7 +154,8 @@ describe('a package repository', () => {
 describe('a bed that is cut off', () => {
   async function heldBed(): Promise<{ readonly child: ChildProcess; readonly slot: BedSlot }> {
     const program = fileURLToPath(new URL('bed-holder.ts', import.meta.url))
-    const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+    if (!child.stdout) throw new Error('its output was asked for')
     const [line] = await once(createInterface(child.stdout), 'line')
     return { child, slot: JSON.parse(line) as BedSlot }
   }
@@ -163,6 +164,13 @@ describe('a bed that is cut off', () => {
     const { child, slot } = await heldBed()
     expect(leftoversOf(slot)).not.toEqual([])
     child.kill(signal)
+    await once(child, 'exit')
+    expect(leftoversOf(slot)).toEqual([])
+  })
+
+  test('by the end of whoever started it leaves nothing', async () => {
+    const { child, slot } = await heldBed()
+    child.disconnect()
     await once(child, 'exit')
     expect(leftoversOf(slot)).toEqual([])
   })

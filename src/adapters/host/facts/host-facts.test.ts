@@ -1,9 +1,10 @@
-// Samples of what tools print, written by hand after their formats, not captured; apt and the kubelet are also asked for real in test/e2e.
+// What tools print: captured on machines of test/bed, with another address of the repository; what could not be had there says its source.
 // What image managers print is tried beside its parsers, in core/image.
 
 import { describe, expect, it } from 'vitest'
 import { MemoryDisk } from '../../../../test/fakes/memory-disk.ts'
 import { RecordingLog } from '../../../../test/fakes/recording-log.ts'
+import { recordedRuntimes } from '../../../../test/samples/recorded-output.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { CommandResult } from '../../../ports/host.ts'
 import { DiskFiles } from '../../../sim/disk-files.ts'
@@ -23,13 +24,13 @@ describe('what programs say of themselves', () => {
   ])('kubelet %j', (output, version) => expect(kubeletVersion(output)).toBe(version))
 
   it.each([
-    ['containerd github.com/containerd/containerd/v2 v2.2.9 1c4457e00facac03ce1d75f7b6777a7a851e5c41\n', '2.2.9'],
-    ['containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+deb12u1\n', '1.6.20~ds1'],
-    ['containerd containerd.io 1.7.27 05044ec0a9a75232cad458027ca83437aae3f4da\n', '1.7.27'],
-    ['crio version 1.33.0\n   GitCommit:      unknown\n', '1.33.0'],
-    ['Docker version 28.1.1, build 4eba377\n', '28.1.1'],
+    ['containerd github.com/containerd/containerd/v2 v2.2.9 module\n', '2.2.9'],
+    ['containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+deb12u3\n', '1.6.20~ds1'],
     ['Docker version 20.10.24+dfsg1, build 297e128\n', '20.10.24+dfsg1'],
-    ['Version 2.1.5, commit 9a1d2b\n', '2.1.5'],
+    [recordedRuntimes['cri-o'][0].output, '1.23.2'],
+    [recordedRuntimes['cri-o'][1].output, '1.29.1'],
+    [recordedRuntimes.iSulad[0].output, '2.0.18'],
+    [recordedRuntimes.iSulad[1].output, '2.1.5'],
     ['nonsense', undefined],
   ])('runtime %j', (output, version) => expect(runtimeVersion(output)).toBe(version))
 
@@ -40,7 +41,10 @@ describe('what programs say of themselves', () => {
     ['    image: mirror:5000/kube-apiserver\n', undefined],
   ])('manifest %j', (manifest, tag) => expect(manifestImageTag(manifest)).toBe(tag))
 
-  it('etcd', () => expect(etcdVersion('etcd Version: 3.6.4\nGit SHA: 5400cdc\n')).toBe('3.6.4'))
+  it('etcd', () => {
+    const said = 'etcd Version: 3.6.8\nGit SHA: Not provided (use ./build instead of go build)\nGo Version: go1.26.8\n'
+    expect(etcdVersion(said)).toBe('3.6.8')
+  })
 
   it.each([
     ['KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/containerd/containerd.sock"', 'containerd'],
@@ -59,12 +63,13 @@ describe('what programs say of themselves', () => {
 describe('versions on offer', () => {
   it('of apt, oldest first, each once', () => {
     const madison = [
-      '   kubeadm | 1.36.10-1.1 | https://pkgs.k8s.io/core:/stable:/v1.36/deb  Packages',
-      '   kubeadm | 1.36.3-1.1 | https://pkgs.k8s.io/core:/stable:/v1.36/deb  Packages',
-      '   kubeadm | 1.36.3-1.1 | http://mirror.example/deb  Packages',
-      '   kubeadm | 1:1.35.4-2.1 | http://mirror.example/deb  Packages',
-      '   kubeadm | 1.37.0~rc.1-1.1 | http://mirror.example/deb  Packages',
-      '   kubeadm | unheard-of | http://mirror.example/deb  Packages',
+      '   kubeadm | 1:1.35.4-2.1 | http://mirror.example/a  Packages',
+      '   kubeadm | 1.37.0~rc.1-1.1 | http://mirror.example/a  Packages',
+      '   kubeadm | 1.36.10-1.1 | http://mirror.example/a  Packages',
+      '   kubeadm | 1.36.3-1.1 | http://mirror.example/a  Packages',
+      // Of a second repository, and one that is no version of Kubernetes.
+      '   kubeadm | 1.36.3-1.1 | http://mirror.example/b  Packages',
+      '   kubeadm | unheard-of | http://mirror.example/b  Packages',
     ].join('\n')
     expect(offeredByApt(madison)).toEqual(['v1.35.4', 'v1.36.3', 'v1.36.10', 'v1.37.0-rc.1'])
     expect(offeredByApt('')).toEqual([])
@@ -73,10 +78,11 @@ describe('versions on offer', () => {
   it('of dnf', () => {
     const list = [
       'Installed Packages',
-      'kubeadm.x86_64                 1.35.4-150500.1.1                 @kubernetes',
+      'kubeadm.x86_64                   1.35.4-150500.1.1                   @kubernetes',
       'Available Packages',
-      'kubeadm.x86_64                 1.36.0-150500.1.1                 kubernetes ',
-      'kubeadm.x86_64                 1.36.3-150500.1.1                 kubernetes ',
+      'kubeadm.x86_64                   1.35.4-150500.1.1                   kubernetes ',
+      'kubeadm.x86_64                   1.36.0-150500.1.1                   kubernetes ',
+      'kubeadm.x86_64                   1.36.3-150500.1.1                   kubernetes ',
     ].join('\n')
     expect(offeredByDnf(list)).toEqual(['v1.35.4', 'v1.36.0', 'v1.36.3'])
   })
@@ -84,8 +90,9 @@ describe('versions on offer', () => {
 
 describe('why a reboot is asked for', () => {
   it('by packages', () => {
-    expect(askedByPackages('linux-image-6.1.0-40-amd64\nlibc6\nlibc6\n')).toBe(
-      'wanted by linux-image-6.1.0-40-amd64, libc6',
+    // Recorded in https://github.com/romkatv/powerlevel10k/issues/1118.
+    expect(askedByPackages('libssl1.0.0\nlinux-base\nlinux-base\nlinux-base\nlibc6\nlinux-base\n')).toBe(
+      'wanted by libssl1.0.0, linux-base, libc6',
     )
     expect(askedByPackages(undefined)).toBe('the operating system asks for it')
     expect(askedByPackages('x'.repeat(2000))).toHaveLength(512)
@@ -93,14 +100,20 @@ describe('why a reboot is asked for', () => {
 
   it.each([
     {
+      // Recorded in https://github.com/AlmaLinux/almalinux-deploy/issues/177.
       name: 'yes',
       exitCode: 1,
       stdout:
-        'Core libraries or services have been updated since boot-up:\n  * kernel\n  * systemd\n\nReboot is required to fully utilize these updates.\nMore information: https://access.redhat.com/solutions/27943\n',
-      reason: 'wanted by kernel, systemd',
+        'Core libraries or services have been updated since boot-up:\n  * glibc\n  * linux-firmware\n\nReboot is required to fully utilize these updates.\nMore information: https://access.redhat.com/solutions/27943\n',
+      reason: 'wanted by glibc, linux-firmware',
     },
-    { name: 'no', exitCode: 0, stdout: 'Reboot should not be necessary.\n', reason: undefined },
-    { name: 'no such command', exitCode: 1, stdout: 'No such command: needs-restarting.\n', reason: undefined },
+    {
+      name: 'no',
+      exitCode: 0,
+      stdout: 'No core libraries or services have been updated since boot-up.\nReboot should not be necessary.\n',
+      reason: undefined,
+    },
+    { name: 'no such command', exitCode: 1, stdout: '', reason: undefined },
   ])('by needs-restarting: $name', ({ exitCode, stdout, reason }) => {
     expect(askedByNeedsRestarting({ exitCode, stdout })).toBe(reason)
   })

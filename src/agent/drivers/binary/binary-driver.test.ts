@@ -6,17 +6,20 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scriptOrder } from '../../../../test/agent/agent-bench.ts'
 import { StepBench } from '../../../../test/agent/step-bench.ts'
 import { RecordingLog } from '../../../../test/fakes/recording-log.ts'
+import { type Recording, recordedBinaries } from '../../../../test/samples/recorded-output.ts'
 import { FileDisk } from '../../../adapters/disk/file-disk.ts'
 import { LinuxHost } from '../../../adapters/host/linux-host.ts'
+import { binaryVersionSchema } from '../../../api/binary-notes.ts'
 import type { Order } from '../../../api/node-state.ts'
 import type { Download } from '../../../ports/download.ts'
 import { folderNotes } from '../../journal/notes.ts'
 import type { ActStep, Staging } from '../driver.ts'
 import { binaryDriver } from './binary-driver.ts'
 
-// What `k3s --version` prints, by k3s-io/k3s#2621.
-const program = (version: string) => `#!/bin/sh\necho 'k3s version ${version} (0bd989d9)'\necho 'go version go1.25.5'\n`
-const [oldProgram, newProgram] = [program('v1.35.4+k3s1'), program('v1.36.3+k3s1')]
+/** Prints what was recorded for these words, and knows no others. */
+const program = ({ argv: [, word], output }: Recording) =>
+  `#!/bin/sh\n[ "$*" = '${word}' ] || exit 1\nprintf %s '${output}'\n`
+const [oldProgram, newProgram] = recordedBinaries.k3s.map(program) as [string, string]
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 const never = new AbortController().signal
 
@@ -80,6 +83,27 @@ describe('a program in one file', () => {
     await act(context, 'undo')
     expect(await binaryDriver(noServer).inspect(context, never)).toEqual(before)
     expect(await readdir(join(folder, 'bin'))).toEqual(['k3s'])
+  })
+
+  it.each(Object.keys(recordedBinaries) as (keyof typeof recordedBinaries)[])(
+    '%s as people have recorded it',
+    async (name) => {
+      const [older, newer] = recordedBinaries[name]
+      const asked = name === 'k0s' ? { versionArguments: ['version'] } : {}
+      await writeFile(path, program(older), { mode: 0o755 })
+      const context = contextOf(order({ sha256: hash(program(newer)), ...asked }))
+      expect(await binaryDriver(serving(program(newer))).stage?.(context, never)).toBeUndefined()
+      await act(context, 'do')
+      expect(await context.notes.read('binary-version', binaryVersionSchema)).toEqual({ says: newer.output.trim() })
+      await act(context, 'undo')
+      expect(await readFile(path, 'utf8')).toBe(program(older))
+    },
+  )
+
+  it('is refused where it does not know the words that ask for its version', async () => {
+    const [, k0s] = recordedBinaries.k0s
+    const context = contextOf(order({ sha256: hash(program(k0s)) }))
+    expect((await binaryDriver(serving(program(k0s))).stage?.(context, never))?.code).toBe('BinaryBroken')
   })
 
   it('is removed again where there was none', async () => {

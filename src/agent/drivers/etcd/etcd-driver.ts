@@ -36,6 +36,7 @@ export const etcdDriver: Driver = {
   undo: {
     possible: false,
     because: 'a member of etcd cannot go back once its data is of the newer version; restore a snapshot',
+    endsUndo: 'WhenBegun',
   },
 }
 

@@ -34,7 +34,7 @@ export function jobsDriver(tools: JobTools): Driver {
       return undefined
     },
     steps: ({ work }) => (work.jobs ?? []).flatMap((job) => stepsOf(tools, job)),
-    undo: { possible: false, because: 'only its author knows what a script did' },
+    undo: { possible: false, because: 'only its author knows what a script did', endsUndo: 'WhenDone' },
   }
 }
 

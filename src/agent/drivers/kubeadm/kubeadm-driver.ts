@@ -30,6 +30,7 @@ export function kubeadmDriver(stagedTree: StagedTree): Driver {
     undo: {
       possible: false,
       because: 'a control plane cannot go back to an older version; restore etcd’s snapshot and the manifests instead',
+      endsUndo: 'WhenBegun',
     },
   }
 }

@@ -29,7 +29,7 @@ export function maintenanceDriver(tools: MaintenanceTools): Driver {
       return { required: await asks(host.files, required), inProgress: await asks(host.files, inProgress) }
     },
     steps: () => [maintenance(tools)],
-    undo: { possible: false, because: 'only its author knows what a maintenance script did' },
+    undo: { possible: false, because: 'only its author knows what a maintenance script did', endsUndo: 'WhenDone' },
   }
 }
 

@@ -28,7 +28,7 @@ function machine(onTree: (tree: string | undefined, starts: number) => void) {
         },
       },
     ],
-    undo: { possible: false, because: 'it did nothing' },
+    undo: { possible: false, because: 'it did nothing', endsUndo: 'Never' },
   }
   bench.drivers = [early, osImageDriver({ clock: bench.clock, signatures: keyPairSignatures })]
   const tools = new PretendImageTools(bench, 'rpm-ostree', old)

@@ -9,7 +9,7 @@ export const rebootDriver: Driver = {
   concerns: ({ work }) => work.reboot !== undefined && work.reboot !== 'Never',
   inspect: async ({ host }) => ({ bootId: await host.bootId() }),
   steps: () => [rebootStep],
-  undo: { possible: false, because: 'a boot cannot be taken back' },
+  undo: { possible: false, because: 'a boot cannot be taken back', endsUndo: 'Never' },
 }
 
 const rebootStep: ActStep = {

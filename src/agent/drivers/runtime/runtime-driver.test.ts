@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { kubernetesOrder } from '../../../../test/agent/agent-bench.ts'
 import { StepBench } from '../../../../test/agent/step-bench.ts'
+import { recordedRuntimes } from '../../../../test/samples/recorded-output.ts'
 import type { JobStep } from '../driver.ts'
 import { runtimeDriver } from './runtime-driver.ts'
 
@@ -52,18 +53,15 @@ describe('the runtime is as it should be', () => {
 })
 
 describe('runtimes that were not at hand', () => {
-  // crio’s from kata-containers/tests#3267 and #2995. The others are stand-ins: all that counts is whether both say the same.
-  const said: Readonly<Record<string, readonly [string, string, string]>> = {
-    'unix:///run/crio/crio.sock': ['crio', 'crio version 1.18.4\nVersion:       1.18.4\n', 'crio version 1.18.3\n'],
-    'unix:///run/cri-dockerd.sock': ['dockerd', 'new\n', 'old\n'],
-    'unix:///run/isulad.sock': ['isulad', 'new\n', 'old\n'],
-  }
-  it.each(Object.keys(said))('%s', async (endpoint) => {
-    const [program = '', installed = '', before = ''] = said[endpoint] ?? []
-    const answers = { ...there, [`${program} --version`]: installed }
-    const old = await bench({ ...answers, '/proc/7/exe --version': before }, endpoint)
+  it.each([
+    ['cri-o', 'unix:///run/crio/crio.sock'],
+    ['iSulad', 'unix:///run/isulad.sock'],
+  ] as const)('%s has to run what is installed', async (name, endpoint) => {
+    const [older, newer] = recordedRuntimes[name]
+    const answers = { ...there, [newer.argv.join(' ')]: newer.output }
+    const old = await bench({ ...answers, '/proc/7/exe --version': older.output }, endpoint)
     expect(await restart.holds?.(old.context, old.signal)).toBe(false)
-    const restarted = await bench({ ...answers, '/proc/7/exe --version': installed }, endpoint)
+    const restarted = await bench({ ...answers, '/proc/7/exe --version': newer.output }, endpoint)
     expect(await restart.holds?.(restarted.context, restarted.signal)).toBe(true)
   })
 })
@@ -84,6 +82,21 @@ describe('what is restarted', () => {
       'unix:///run/cri-dockerd.sock',
     )
     expect((await restart.argv(made.context, made.signal)).slice(6)).toEqual(['containerd.service', 'docker.service'])
+  })
+})
+
+describe('docker’s live-restore is looked at before the node is drained', () => {
+  it.each([
+    ['true\n', []],
+    ['false\n', [expect.stringContaining('live-restore is off')]],
+  ])('it says %j', async (said, warnings) => {
+    const dpkg = 'docker.io\t20.10.24+dfsg1-1+deb12u1\tamd64\tinstall\tok\tinstalled\n'
+    const answers = { 'docker info': said, 'dpkg-query': dpkg, 'print-architecture': 'amd64\n' }
+    const made = await bench(answers, 'unix:///run/cri-dockerd.sock')
+    for (const path of ['/usr/bin/apt-get', '/var/lib/dpkg/status']) await made.put(path, '')
+    // Without an index nothing can be staged; that is not what this is about.
+    await expect(runtimeDriver.stage?.(made.context, made.signal)).rejects.toThrow()
+    expect(made.warnings).toEqual(warnings)
   })
 })
 

@@ -9,7 +9,7 @@ import { dnfFolder } from './dnf-folder.ts'
  *
  * - The file `began` is there from the start to a good end. A second start that finds it was cut off, or a scriptlet failed:
  *   then rpm installs every file again, which runs the scriptlets and removes what is there twice.
- * - dnf ends with 200 when another has its lock.
+ * - dnf ends with 200 when another has its lock: nothing began then.
  * - dnf ends well when a scriptlet fails: what it says counts.
  */
 const dnfJobScript = `
@@ -26,7 +26,7 @@ offline() {
     [ "$code" = 200 ] || break
     pid=$(cat /var/lib/dnf/*.pid /var/cache/dnf/*.pid 2>/dev/null | head -n 1)
     echo "waiting: the package manager is in use by process $pid ($(cat "/proc/\${pid:-none}/comm" 2>/dev/null))"
-    [ "$waited" -lt "$patience" ] || exit 75
+    [ "$waited" -lt "$patience" ] || { rm -f began; exit 75; }
     sleep 3
     waited=$((waited + 3))
   done

@@ -1,8 +1,6 @@
-// Every driver on a booted machine, driven by the real agent: each property on a machine of its own. A case is a file in cases/.
-// SLIPWAY_POWER_LOSSES=30 for more of them; SLIPWAY_CONFORMANCE=script,reboot for some cases only.
+// A driver on a booted machine, driven by the real agent: each property on a machine of its own. A case is a file in cases/.
+// SLIPWAY_POWER_LOSSES=30 for more of them.
 
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { folderContent, folderNotes } from '../../src/agent/journal/notes.ts'
 import type { Order } from '../../src/api/node-state.ts'
@@ -15,30 +13,27 @@ import { keepResult, type Property } from './conformance-results.ts'
 import { type Drive, type DriveOptions, driveOrder } from './drive-order.ts'
 import { hostOfMachine } from './host-of-machine.ts'
 
-const wanted = process.env.SLIPWAY_CONFORMANCE ? process.env.SLIPWAY_CONFORMANCE.split(',') : undefined
-const files = readdirSync(join(import.meta.dirname, 'cases')).filter(
-  (file) => file.endsWith('.ts') && (wanted?.includes(file.slice(0, -3)) ?? true),
-)
-const cases = await Promise.all(files.map(async (file) => ({ file, given: await loadCase(file) })))
 const never = new AbortController().signal
-let bed: Bed
 
-beforeAll(async () => {
-  bed = await openBed()
-})
-afterAll(async () => {
-  await bed.close()
-  expect(bed.leftovers()).toEqual([])
-})
+export async function testDriver(file: `${string}.ts`): Promise<void> {
+  const given = await loadCase(file)
+  describe(given.name, () => testCase(file, given))
+}
 
-describe.each(cases)('$given.name', ({ file, given }) => {
+function testCase(file: string, given: ConformanceCase): void {
+  let bed: Bed
   const { driver } = given
   const seen: Partial<Record<Property, string>> = {}
   let cleanMs = 0
   let orders = 0
 
+  beforeAll(async () => {
+    bed = await openBed()
+  })
   afterAll(async () => {
     if (!given.isSample) await keepResult({ name: given.name, driver: driver.name, seen })
+    await bed.close()
+    expect(bed.leftovers()).toEqual([])
   })
 
   async function orderFor(machine: Machine, part: Partial<Order> = {}): Promise<Order> {
@@ -123,7 +118,7 @@ describe.each(cases)('$given.name', ({ file, given }) => {
     seen.undo = 'yes'
     await machine.destroy()
   })
-})
+}
 
 /** Of all that the driver's work could change. */
 async function picture(given: ConformanceCase, machine: Machine, order: Order): Promise<unknown> {

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest'
+import { idleAgent, kubernetesOrder, scriptOrder } from '../../test/agent/agent-bench.ts'
+import type { Order } from '../api/node-state.ts'
+import type { Driver, Step, Undo } from './drivers/driver.ts'
+import { rehearsalDrivers } from './drivers/rehearsal-kubernetes.ts'
+import type { StepRecord } from './journal/order-folder.ts'
+import { planUndo } from './undo-plan.ts'
+
+const step = (name: string): Step => ({
+  ...{ name, disruptive: false, attempts: 1 },
+  argv: () => Promise.resolve([name]),
+})
+
+function driver(name: string, steps: readonly string[], undo: 'possible' | Undo, undoneWith?: 'Image'): Driver {
+  return {
+    ...{ name, concerns: () => true, inspect: () => Promise.resolve({}), steps: () => steps.map(step) },
+    undo: undo === 'possible' ? { possible: true, steps: () => [step(`undo-${name}`)] } : undo,
+    ...(undoneWith && { undoneWith }),
+  }
+}
+
+const impossible: Undo = { possible: false, because: 'etcd’s data is of the newer version', endsUndo: 'WhenBegun' }
+const unknown: Undo = { possible: false, because: 'only its author knows', endsUndo: 'WhenDone' }
+const packages = driver('packages', ['install'], 'possible')
+const kubeadm = driver('kubeadm', ['fetch', 'apply'], impossible)
+const kubelet = driver('kubelet', ['kubelet'], 'possible')
+const image = driver('osimage', ['boot'], 'possible', 'Image')
+const reboot = driver('reboot', ['reboot'], { possible: false, because: 'x', endsUndo: 'Never' })
+const all = [packages, kubeadm, kubelet, image, reboot]
+
+const begun = { begun: { starts: 1 } } as StepRecord
+const done = { done: { starts: 1 } } as StepRecord
+const there = { done: { starts: 0 } } as StepRecord
+const not: StepRecord = {}
+
+describe('what is undone', () => {
+  const point = { step: 'apply', because: 'etcd’s data is of the newer version' }
+  it.each<[string, Order['rollback'], readonly StepRecord[], number, object]>([
+    ['nothing where nothing ran', 'All', [], 0, { steps: [], isWhole: true }],
+    ['the first step', 'All', [begun], 0, { steps: ['undo-packages'], isWhole: true }],
+    ['not what was as it should be already', 'All', [there, not, not, not], 1, { steps: [], isWhole: true }],
+    [
+      'only what lies after the point of no return',
+      'All',
+      [done, done, done, begun],
+      3,
+      { steps: ['undo-kubelet'], isWhole: false, pointOfNoReturn: point },
+    ],
+    [
+      'nothing where the step that failed is that point',
+      'All',
+      [done, done, begun],
+      2,
+      { steps: [], isWhole: false, pointOfNoReturn: point },
+    ],
+    ['and that is no news where nothing lies before it', 'All', [there, done, begun], 2, { steps: [], isWhole: false }],
+    [
+      'past a step that found its effect there',
+      'All',
+      [done, there, there, begun],
+      3,
+      { steps: ['undo-kubelet', 'undo-packages'], isWhole: true },
+    ],
+    ['past a boot', 'All', [done, there, there, not, not, begun], 5, { steps: ['undo-packages'], isWhole: true }],
+    [
+      'the image alone, where no more is asked for',
+      'Image',
+      [done, done, done, done, begun],
+      4,
+      { steps: ['undo-osimage'], isWhole: false },
+    ],
+    ['nothing, where that is asked for', 'Never', [done, there, there, begun], 3, { steps: [], isWhole: false }],
+  ])('%s', (_name, rollback, records, failed, plan) => {
+    expect(planUndo(scriptOrder({ rollback }), all, records, failed)).toEqual(plan)
+  })
+})
+
+it.each<[string, readonly StepRecord[], number, object]>([
+  ['past a script that failed', [done, begun], 1, { steps: ['undo-packages'], isWhole: false }],
+  [
+    'but not past one that was carried out',
+    [done, done, begun],
+    2,
+    { steps: ['undo-kubelet'], isWhole: false, pointOfNoReturn: { step: 'script', because: 'only its author knows' } },
+  ],
+])('is undone %s', (_name, records, failed, plan) => {
+  const drivers = [packages, driver('script', ['script'], unknown), kubelet]
+  expect(planUndo(scriptOrder({ rollback: 'All' }), drivers, records, failed)).toEqual(plan)
+})
+
+describe('an order that failed past the point of no return', () => {
+  it('says which step that was, and that it was not undone', async () => {
+    const bench = await idleAgent()
+    bench.kill()
+    const [pretendKubeadm, ...others] = rehearsalDrivers
+    bench.drivers = [packages, ...(pretendKubeadm ? [pretendKubeadm] : []), kubelet, ...others.slice(1)]
+    const behave = bench.host.behave
+    bench.host.behave = (job) => (job.argv[0] === 'kubelet' ? { ms: 1, exitCode: 1 } : behave(job))
+    bench.restart()
+    bench.cluster.place(kubernetesOrder({ role: 'ControlPlane', rollback: 'All' }))
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(bench.host.executions.map(({ step }) => step)).toEqual([
+      'install',
+      'upgrade-control-plane',
+      'kubelet',
+      'undo-kubelet',
+    ])
+    expect(bench.order?.rolledBack).toBeUndefined()
+    expect(bench.order?.reason).toMatchObject({
+      code: 'PointOfNoReturn',
+      message: expect.stringMatching(
+        /step kubelet ended with exit code 1.*; step upgrade-control-plane and what came before/s,
+      ),
+    })
+    expect(bench.order?.steps.find(({ name }) => name === 'kubelet')?.reason?.code).toBe('StepFailed')
+  })
+})
+
+describe('an order that is to be put back', () => {
+  const steps = ['first', 'second', 'third']
+  const started = async (drivers: readonly Driver[], part: Partial<Order> = {}) => {
+    const bench = await idleAgent()
+    bench.kill()
+    bench.drivers = drivers
+    bench.restart()
+    bench.cluster.place(scriptOrder({ rollback: 'All', ...part }))
+    return bench
+  }
+  const ran = ({ host }: Awaited<ReturnType<typeof started>>) => host.executions.map(({ step: name }) => name)
+  const back = scriptOrder({ rollback: 'All', desired: 'PutBack' })
+  const script = driver('script', steps, 'possible')
+
+  it('never begins where it has not begun', async () => {
+    const bench = await started([script], { desired: 'Stage' })
+    await bench.clock.until(() => bench.order?.state === 'Staged')
+    bench.cluster.place(back)
+    await bench.clock.until(bench.hasEnded('Withdrawn'))
+    expect(ran(bench)).toEqual([])
+    expect(bench.order?.rolledBack).toBeUndefined()
+  })
+
+  it('nor where it comes as such', async () => {
+    const bench = await started([script], { desired: 'PutBack' })
+    await bench.clock.until(bench.hasEnded('Withdrawn'))
+    expect(ran(bench)).toEqual([])
+  })
+
+  it('ends its step and undoes what it did', async () => {
+    const bench = await started([script])
+    await bench.clock.until(() => ran(bench).length === 1)
+    bench.cluster.place(back)
+    await bench.clock.until(bench.hasEnded('Withdrawn'))
+    expect(ran(bench)).toEqual(['first', 'undo-script'])
+    expect(bench.order).toMatchObject({ rolledBack: true, reason: { code: 'OrderWithdrawn' } })
+  })
+
+  it('also when the agent is killed while it does', async () => {
+    const bench = await started([script])
+    await bench.clock.until(() => ran(bench).length === 1)
+    bench.cluster.place(back)
+    await bench.clock.until(() => ran(bench).length === 2)
+    bench.kill()
+    bench.restart()
+    await bench.clock.until(bench.hasEnded('Withdrawn'))
+    expect(ran(bench)).toEqual(['first', 'undo-script'])
+    expect(bench.order?.rolledBack).toBe(true)
+  })
+
+  it('is finished where a step has run that cannot be undone', async () => {
+    const bench = await started([driver('script', steps, impossible)])
+    await bench.clock.until(() => ran(bench).length === 1)
+    bench.cluster.place(back)
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    expect(ran(bench)).toEqual(steps)
+  })
+
+  it('has failed where undoing fails', async () => {
+    const bench = await started([script])
+    const behave = bench.host.behave
+    bench.host.behave = (job) => (job.argv[0] === 'undo-script' ? { ms: 1, exitCode: 3 } : behave(job))
+    await bench.clock.until(() => ran(bench).length === 1)
+    bench.cluster.place(back)
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(bench.order?.reason).toMatchObject({ code: 'StepFailed', message: expect.stringContaining('undo-script') })
+  })
+})

@@ -1,0 +1,41 @@
+// What cancelling an operation makes of a node that holds a slot for it. Who only drains is put back; who has an order finishes
+// it, or is asked to undo it; who failed stays as it is, for a person to look at.
+
+import type { NodeState, Order } from '../../api/node-state.ts'
+import type { Operation } from '../update/operation.ts'
+import type { NodeAction, NodeView } from './node-view.ts'
+import { belongsTo, hasStopped, lastWord, orderID } from './order.ts'
+
+/** Undefined: the node's life goes on as ever. */
+export function cancelNode({ state, now }: NodeView, operation: Operation): NodeAction | 'release' | undefined {
+  const rollout = state.status?.rollout
+  const { order } = state.spec
+  if (operation.cancel === undefined) return undefined
+  if (rollout?.operationID !== operation.id || rollout.phase === 'Staging') return 'release'
+  if (rollout.phase === 'Done' || rollout.phase === 'Failed') return undefined
+  if (order?.id === orderID(operation, rollout.attempt) && order.desired !== 'Stage') {
+    const word = lastWord(order, state)?.state
+    if (word === 'Withdrawn' || word === 'Refused') return 'release'
+    return operation.cancel === 'PutBack' ? askBack(order, state) : undefined
+  }
+  const failure = order && belongsTo(order, operation.id) ? failureOf(order, state) : undefined
+  // It was about to be tried again: it is still the node that failed.
+  return failure
+    ? {
+        action: 'setRollout',
+        rollout: { ...rollout, phase: 'Failed', since: now.toISOString(), reason: failure },
+      }
+    : 'release'
+}
+
+/** Asks once; the agent decides, and its word is waited for. */
+function askBack(order: Order, state: NodeState): NodeAction | undefined {
+  if (order.desired !== 'Run' || hasStopped(order, state)) return undefined
+  return { action: 'setOrder', order: { ...order, desired: 'PutBack' } }
+}
+
+function failureOf(order: Order, state: NodeState) {
+  const word = lastWord(order, state)
+  if (word?.state !== 'Failed') return undefined
+  return word.reason ?? { code: 'StepFailed' as const, message: 'the agent gave no reason' }
+}

@@ -1,0 +1,71 @@
+// Where a node stands for an operation, by what the API says of it.
+
+import type { Node } from '../../api/kube.ts'
+import type { NodeState } from '../../api/node-state.ts'
+import type { Component } from '../../api/work.ts'
+import { roleOf } from '../node/node-facts.ts'
+import { componentsOf } from './drivers-for.ts'
+import type { Operation } from './operation.ts'
+import type { Counts } from './progress.ts'
+import { isRetryDue } from './retry.ts'
+
+export type Standing = keyof Counts
+
+export interface StandingView {
+  readonly operation: Operation
+  /** Whether the operation holds the node's slot. */
+  readonly held: boolean
+  readonly isMember: (node: Node) => boolean
+  /** Whether there is nothing to do on a node that is selected. */
+  readonly isDone: (node: Node, state: NodeState | undefined) => boolean
+  /** Nodes that joined later are none of it. */
+  readonly startedAt: number
+}
+
+/** Components whose version the cluster shows. */
+const versioned: ReadonlySet<Component> = new Set(['kubeadm', 'kubelet', 'kubectl'])
+
+/** Undefined: not a node of this operation. */
+export function standingOf(node: Node, state: NodeState | undefined, view: StandingView): Standing | undefined {
+  const { operation, held } = view
+  const { name, creationTimestamp, deletionTimestamp } = node.metadata
+  const rollout = state?.status?.rollout
+  if (rollout?.operationID === operation.id) {
+    if (isRetryDue(operation, name, rollout)) return held ? 'working' : 'waiting'
+    switch (rollout.phase) {
+      case 'Done':
+        return 'done'
+      case 'Failed':
+        return 'failed'
+      case 'RequiresAttention':
+        return 'attention'
+      case 'Staging':
+      case 'Pending':
+        break
+      default:
+        return 'working'
+    }
+  }
+  if (held) return 'working'
+  if (state?.status?.completed?.includes(operation.id)) return 'done'
+  if (!view.isMember(node) || deletionTimestamp !== undefined) return undefined
+  if (operation.skip?.has(name)) return 'skipped'
+  // Creation instants carry whole seconds.
+  if (Date.parse(creationTimestamp) > view.startedAt) return undefined
+  return view.isDone(node, state) ? 'skipped' : 'waiting'
+}
+
+/** Whether the versions the cluster shows are those the operation is about; false where they cannot tell. */
+export function isAtTarget({ work }: Operation, node: Node, state: NodeState | undefined): boolean {
+  const { kubernetes, ...more } = work
+  if (!kubernetes || Object.keys(more).length > 0) return false
+  // Of runtimes and etcd the Kubernetes version says nothing: the hosts look for themselves.
+  if (!componentsOf(kubernetes).every((component) => versioned.has(component))) return false
+  const facts = state?.status?.agent?.facts
+  const versions = [
+    node.status?.nodeInfo?.kubeletVersion,
+    ...(roleOf(node) === 'ControlPlane' && facts ? [facts.apiServer] : []),
+  ]
+  const target = kubernetes.version.startsWith('v') ? kubernetes.version : `v${kubernetes.version}`
+  return versions.every((version) => version === target)
+}

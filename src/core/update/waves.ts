@@ -1,0 +1,138 @@
+// Waves: what each strategy is made of, and when the next wave may begin. What must outlast the operator is the recorded
+// status; everything else is looked at anew each time.
+
+import type { Reason } from '../../api/reason.ts'
+import type { Approval } from '../../api/steering.ts'
+import type { StrategySpec, WaveStatus } from '../../api/strategy.ts'
+import { resolveCount } from '../count.ts'
+import { parseDuration } from '../duration.ts'
+
+export interface Wave {
+  /** Cumulative. */
+  readonly size: number | string
+  readonly soak?: string | undefined
+  readonly promotion?: 'Automatic' | 'Manual' | undefined
+}
+
+export interface Strategy {
+  readonly waves: readonly Wave[]
+  readonly maxUnavailable: number | string
+  readonly maxFailures: number
+}
+
+type Preset = Pick<Strategy, 'waves' | 'maxUnavailable'>
+
+const presets: Readonly<Record<NonNullable<StrategySpec['type']>, Preset>> = {
+  Rolling: { maxUnavailable: 1, waves: [{ size: '100%' }] },
+  Parallel: { maxUnavailable: '100%', waves: [{ size: '100%' }] },
+  Canary: {
+    maxUnavailable: 1,
+    waves: [{ size: 1, soak: '15m', promotion: 'Manual' }, { size: '10%' }, { size: '100%' }],
+  },
+  Batches: { maxUnavailable: 1, waves: [{ size: '25%' }, { size: '50%' }, { size: '75%' }, { size: '100%' }] },
+}
+
+export function strategyOf(spec: StrategySpec = {}): Strategy {
+  const preset = presets[spec.type ?? 'Rolling']
+  return {
+    waves: spec.waves ?? preset.waves,
+    maxUnavailable: spec.maxUnavailable ?? preset.maxUnavailable,
+    maxFailures: spec.maxFailures ?? 0,
+  }
+}
+
+/** How many workers may have been taken when this wave is done; never fewer than in the waves before. */
+export function waveLimit(waves: readonly Wave[], index: number, workers: number): number {
+  const sizes = waves.slice(0, index + 1).map(({ size }) => resolveCount(size, workers))
+  return Math.min(workers, Math.max(0, ...sizes))
+}
+
+/** The workers of all waves up to the present one. */
+export interface WaveCounts {
+  readonly size: number
+  /** Still to be done: under work, or about to be. */
+  readonly open: number
+  readonly done: number
+  readonly failed: number
+  /** Waiting, but not Ready: the others are not kept up by them. */
+  readonly unready: number
+}
+
+export interface WaveView {
+  readonly waves: readonly Wave[]
+  readonly workers: number
+  readonly recorded: WaveStatus | undefined
+  readonly counts: WaveCounts
+  readonly operationID: string
+  readonly update: string
+  readonly approvals: readonly Approval[]
+  /** Why the wave, which is done, does not soak well: the soak begins anew when it does. */
+  readonly soakGate?: (index: number) => Reason | undefined
+  /** Why the wave, which is done and has soaked, may not be left yet. */
+  readonly gate?: (index: number) => Reason | undefined
+  readonly now: Date
+}
+
+export interface WaveStep {
+  readonly status: WaveStatus
+  /** Why the next wave does not begin, though nothing of this one is left to do. */
+  readonly reason?: Reason
+  /** The wave is done, and is being looked at. */
+  readonly soaking: boolean
+  readonly untilMs?: number
+}
+
+export function stepWave(view: WaveView): WaveStep {
+  const { waves, workers, counts, now } = view
+  const at = now.toISOString()
+  const index = Math.min(view.recorded?.index ?? 0, waves.length - 1)
+  const wave = waves[index]
+  const base = { index, of: waves.length, size: waveLimit(waves, index, workers), since: view.recorded?.since ?? at }
+  const step = (status: WaveStatus, more: Partial<WaveStep> = {}): WaveStep => ({
+    status,
+    soaking: false,
+    ...more,
+  })
+  const { soakUntil: recordedSoak, promotion } = view.recorded ?? {}
+  const kept = {
+    ...base,
+    ...(recordedSoak !== undefined && { soakUntil: recordedSoak }),
+    ...(promotion && { promotion }),
+  }
+  if (!isComplete(counts)) return step(kept)
+  const addsNone = index > 0 && waveLimit(waves, index - 1, workers) === base.size
+  const soakMs = wave?.soak === undefined || addsNone ? 0 : parseDuration(wave.soak)
+  const hasSoaked = recordedSoak !== undefined && Date.parse(recordedSoak) <= now.getTime()
+  const restless = soakMs > 0 && !hasSoaked ? view.soakGate?.(index) : undefined
+  if (restless) return step(base, { reason: restless, soaking: true })
+  const soakUntil = recordedSoak ?? (soakMs > 0 ? new Date(now.getTime() + soakMs).toISOString() : undefined)
+  const soaked = { ...base, ...(soakUntil !== undefined && { soakUntil }) }
+  if (soakUntil !== undefined && Date.parse(soakUntil) > now.getTime()) {
+    const message = `wave ${index + 1} of ${waves.length} is done and is looked at until ${soakUntil}`
+    const reason: Reason = { code: 'WaveSoaking', message, nextCheck: soakUntil }
+    return step(soaked, { reason, soaking: true, untilMs: Date.parse(soakUntil) })
+  }
+  const gate = view.gate?.(index)
+  if (gate) return step(soaked, { reason: gate, soaking: true })
+  if (index === waves.length - 1) return step(soaked)
+  if (wave?.promotion === 'Manual' && !addsNone && !isApproved(view, index)) {
+    const message = `wave ${index + 1} of ${waves.length} is done; look at its nodes, then: slipway approve ${view.update}`
+    return step({ ...soaked, promotion: 'Wanted' }, { reason: { code: 'ApprovalWanted', message } })
+  }
+  const next = index + 1
+  return step({ index: next, of: waves.length, size: waveLimit(waves, next, workers), since: at })
+}
+
+/** Somebody must have come through: a wave of failures or of nodes that are down proves nothing. */
+function isComplete({ open, done, failed, unready }: WaveCounts): boolean {
+  return open === 0 && (done > 0 || (failed === 0 && unready === 0))
+}
+
+/** None of its nodes came through: there is nothing to go on with. */
+export function isLost({ open, done, failed, unready }: WaveCounts): boolean {
+  return open === 0 && done === 0 && unready === 0 && failed > 0
+}
+
+function isApproved({ approvals, operationID }: WaveView, index: number): boolean {
+  return approvals.some((approval) => approval.operationID === operationID && approval.wave === index)
+}

@@ -1,0 +1,100 @@
+// The members of an operation in turn, how far the present wave reaches, and how its nodes stand. Sorted anew only when a
+// turn changed, counted change by change otherwise.
+
+import type { Role } from '../../core/node/node-facts.ts'
+import type { Counts } from '../../core/update/progress.ts'
+import { type Turn, turnOrder } from '../../core/update/turn-order.ts'
+import type { WaveCounts } from '../../core/update/waves.ts'
+
+export interface Placed extends Turn {
+  readonly ready: boolean
+  readonly standing: keyof Counts
+}
+
+export class WaveOrder {
+  /** Without those there is nothing to do for; entries that left or do not wait any more are passed over. */
+  #names: readonly string[] = []
+  #turns = new Map<string, number>()
+  #sorted = false
+  /** How many workers the present wave and those before it take of so many. */
+  #takes: (workers: number) => number = (workers) => workers
+  #end = 0
+  /** Workers with something to do, or done. */
+  #workers = 0
+  #counts = { open: 0, done: 0, failed: 0, unready: 0 }
+  /** Before this turn nobody waits. */
+  cursor = 0
+
+  get names(): readonly string[] {
+    return this.#names
+  }
+
+  get workers(): number {
+    return this.#workers
+  }
+
+  /** The first turn that is not of the present wave. */
+  get end(): number {
+    return this.#end
+  }
+
+  get wave(): WaveCounts {
+    return { ...this.#counts, size: this.#takes(this.#workers) }
+  }
+
+  open(takes: (workers: number) => number): void {
+    this.#takes = takes
+    this.#sorted = false
+  }
+
+  turn({ name }: Placed): number {
+    return this.#turns.get(name) ?? Number.POSITIVE_INFINITY
+  }
+
+  isInWave(member: Placed, role: Role): boolean {
+    return member.role === role && this.turn(member) < this.#end
+  }
+
+  /** Whoever leaves needs no new order, unless others move up into the wave. */
+  replace(before: Placed | undefined, after: Placed | undefined): void {
+    const was = hasTurn(before) ? before : undefined
+    const is = hasTurn(after) ? after : undefined
+    if (before) this.#tally(before, -1)
+    const hasMoved = was?.role !== is?.role || was?.weight !== is?.weight || was?.zone !== is?.zone
+    const isWhole = this.#end >= this.#names.length
+    if (hasMoved && (is || !isWhole)) this.#sorted = false
+    if (after) this.#tally(after, 1)
+    const turn = after?.standing === 'waiting' ? this.#turns.get(after.name) : undefined
+    if (turn !== undefined && turn < this.cursor) this.cursor = turn
+  }
+
+  sort(members: Iterable<Placed>): void {
+    if (this.#sorted) return
+    const order = turnOrder([...members].filter(hasTurn))
+    this.#names = order.map(({ name }) => name)
+    this.#turns = new Map(this.#names.map((name, index) => [name, index]))
+    this.cursor = 0
+    this.#end = order.length - this.#workers + this.#takes(this.#workers)
+    this.#counts = { open: 0, done: 0, failed: 0, unready: 0 }
+    for (const member of order.slice(0, this.#end)) if (member.role === 'Worker') this.#count(member, 1)
+    this.#sorted = true
+  }
+
+  #tally(member: Placed, by: 1 | -1): void {
+    if (member.role !== 'Worker') return
+    if (hasTurn(member)) this.#workers += by
+    if (this.#sorted && this.turn(member) < this.#end) this.#count(member, by)
+  }
+
+  #count({ standing, ready }: Placed, by: 1 | -1): void {
+    if (standing === 'done') this.#counts.done += by
+    else if (standing === 'failed') this.#counts.failed += by
+    else if (standing === 'waiting' && !ready) this.#counts.unready += by
+    else if (standing !== 'skipped') this.#counts.open += by
+  }
+}
+
+/** A node there is nothing to do for is in no wave. */
+function hasTurn(member: Placed | undefined): member is Placed {
+  return member !== undefined && member.standing !== 'skipped'
+}
