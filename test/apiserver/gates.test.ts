@@ -94,6 +94,15 @@ describe.skipIf(missing)('gates and hooks on a real API server', () => {
     const empty = await begin({ gates: [{ ...gate, query: 'no_such_metric' }] })
     await blocked(empty, /the query gives no value at all/)
     await rig.api.delete(directUpdates, { name: empty }, {}, signal)
+
+    await monitoring.stopPrometheus()
+    const silent = await begin({ gates: [{ ...gate, timeout: '70s' }] })
+    await blocked(silent, /cannot be asked: .*ECONNREFUSED/)
+    await vi.waitFor(async () => expect((await rig.update(silent)).status?.phase).toBe('RequiresAttention'), {
+      ...within,
+      timeout: 120_000,
+    })
+    await rig.api.delete(directUpdates, { name: silent }, {}, signal)
   })
 
   test('Alertmanager: waits until the alerts that count are over', async () => {

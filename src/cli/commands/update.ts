@@ -8,6 +8,7 @@ import { nodeStates } from '../../api/node-state.ts'
 import { reasonCatalogue } from '../../api/reason.ts'
 import { durationText, kubernetesVersion, objectName } from '../../api/scalars.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { strategyTypes } from '../../api/strategy.ts'
 import { rebootChoices, rollbackChoices } from '../../api/work.ts'
 import { planUpdate } from '../../core/plan/plan-update.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
@@ -23,7 +24,7 @@ import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { type Draft, type DraftOptions, draftUpdate } from '../update-draft.ts'
 import { outcomeCode } from '../update-outcome.ts'
 import { updateReport } from '../update-report.ts'
-import { nodeCount, textOf, wholeNumber } from '../usage.ts'
+import { nodeCount, textOf, waveSizes, wholeNumber } from '../usage.ts'
 
 interface UpdateOptions extends DraftOptions {
   readonly namespace: string
@@ -68,11 +69,28 @@ export function addUpdate(parent: Command, run: RunAction): void {
     )
     .option('-l, --selector <labels>', 'only nodes with these labels, like pool=a')
     .option('--max-unavailable <count>', 'workers away at once: a number or a percentage', nodeCount)
+    .addOption(
+      new Option('--strategy <type>', 'Rolling, Parallel, Canary or Batches (default: Rolling)').choices([
+        ...strategyTypes,
+      ]),
+    )
+    .option('--waves <sizes>', 'waves of one’s own: cumulative numbers or percentages, like 1,10%,100%', waveSizes)
+    .option(
+      '--soak <duration>',
+      'how long each wave but the last is looked at before the next begins',
+      textOf(durationText, 'It must be a duration such as 30m.'),
+    )
+    .option('--skip <node...>', 'nodes to leave out')
     .option('--max-failures <count>', 'nodes that may fail before it stops', wholeNumber(0, 100_000))
     .option(
       '--node-timeout <duration>',
       'how long the work on one node may take',
       textOf(durationText, 'It must be a duration such as 30m.'),
+    )
+    .option(
+      '--operation-timeout <duration>',
+      'how long all of it may take; time in which it is paused is not counted',
+      textOf(durationText, 'It must be a duration such as 4h.'),
     )
     .option('--namespace <name>', "the operator's namespace", 'slipway-system')
     .option('--no-wait', 'do not follow it')
@@ -82,6 +100,7 @@ export function addUpdate(parent: Command, run: RunAction): void {
       `
 Examples:
   slipway update --kubernetes v1.36.3 --max-unavailable 10%
+  slipway update --kubernetes v1.36.3 --strategy Canary --soak 30m
   slipway update --os-packages Security --reboot IfRequired
   slipway update --os-image registry.example/os:42 --max-unavailable 2
   slipway update --script rotate-disks.sh --selector pool=a

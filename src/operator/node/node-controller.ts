@@ -35,6 +35,8 @@ export interface NodeControllerOptions {
   readonly staging: (node: string, state: NodeState) => Operation | undefined
   /** What the gates after a node say of it. */
   readonly afterNode: (operation: Operation, node: string, rollout: Rollout) => GateVerdict
+  /** Whether an operation other than the holder would take the node over now. */
+  readonly hasSuccessor: (node: string, holder: string) => boolean
   /** What the operation asks of this node. */
   readonly workFor: (operation: Operation, node: string) => Work
   /** Puts what the order names where the agent finds it. */
@@ -92,11 +94,13 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const staging = grant ? undefined : options.staging(name, state)
     const wanted = operation ?? staging
     const work = wanted ? options.workFor(wanted, name) : {}
+    const successor = grant !== undefined && options.hasSuccessor(name, grant.holder)
     const { epoch } = book
     const rollout = state.status?.rollout
     const gates = held.asksGates && operation && rollout ? options.afterNode(operation, name, rollout) : undefined
     const looked = { drain, leaseRenewedAt, controllers, gates, hookOutcome }
-    const view: NodeView = { node, state, grant, operation, staging, work, ...looked, epoch, now, graceUntil }
+    const wishes = { operation, staging, successor, work }
+    const view: NodeView = { node, state, grant, ...wishes, ...looked, epoch, now, graceUntil }
     const decision = decideNode(view)
     if (decision.action === 'wait') {
       if (!grant && !view.staging) dismiss(name)
@@ -166,7 +170,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         options.wakeGrants()
         return true
       case 'regrant':
-        options.grants.rebook({ node: name, nodeUID: uid, holder: state.status?.rollout?.operationID ?? '' })
+        options.grants.rebook({ node: name, nodeUID: uid, holder: decision.holder })
         options.wakeGrants()
         return true
       case 'wait':

@@ -23,7 +23,7 @@ interface Member extends Placed {
 export interface Judge {
   /** Undefined: not a node of this operation. */
   standing(node: Node, state: NodeState | undefined): Standing | undefined
-  staging(state: NodeState | undefined): StagingState
+  staging(node: Node, state: NodeState | undefined): StagingState
   /** Whether the operator itself runs there. */
   isOwnNode(name: string): boolean
 }
@@ -95,13 +95,13 @@ export class MemberTable {
     return this.#controlPlane.open > 0 ? noNames : this.#idleNotReady
   }
 
-  /** Nodes of the control plane are among them, done or not. */
-  get hasControlPlane(): boolean {
-    return this.#controlPlane.total > 0
+  /** Whether nodes of the control plane are among them, done or not, and whether a worker was taken. */
+  get reach(): { readonly hasControlPlane: boolean; readonly hasBegunWorkers: boolean } {
+    return { hasControlPlane: this.#controlPlane.total > 0, hasBegunWorkers: this.#workers.begun > 0 }
   }
 
-  get hasBegunWorkers(): boolean {
-    return this.#workers.begun > 0
+  get isAllDone(): boolean {
+    return this.#counts.done + this.#counts.skipped === this.#members.size
   }
 
   get inControlPlaneWave(): boolean {
@@ -110,6 +110,12 @@ export class MemberTable {
 
   standing(name: string): Standing | undefined {
     return this.#members.get(name)?.standing
+  }
+
+  /** Whether it waits for its turn, and its wave has come. */
+  isNext(name: string): boolean {
+    this.#sort()
+    return this.#inWave([name]).some(({ standing }) => standing === 'waiting')
   }
 
   /** Looks at one node again; true when something changed. */
@@ -133,7 +139,7 @@ export class MemberTable {
       ready,
       free: ready && isUnavailable(node),
       standing,
-      staging: this.#judge.staging(state),
+      staging: this.#judge.staging(node, state),
     }
     if (before && same(before, after)) return false
     if (before) this.#tally(before, -1)

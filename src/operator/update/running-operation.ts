@@ -7,6 +7,7 @@ import type { Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
 import type { Claim } from '../../core/ledger/grants.ts'
+import { cordonOwner } from '../../core/node/node-facts.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
@@ -17,7 +18,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { WaveStanding } from '../hooks/wave-checks.ts'
 import { kubeletCeiling } from './kubelet-ceiling.ts'
 import { MemberTable } from './member-table.ts'
-import type { Terms } from './terms.ts'
+import { haltOf, type Terms } from './terms.ts'
 
 export interface Slots {
   holderOf(node: string): string | undefined
@@ -58,7 +59,7 @@ export class RunningOperation {
     this.#startedAt = options.startedAt.getTime()
     this.table = new MemberTable({
       standing: (node, state) => this.#standing(node, state),
-      staging: (state): StagingState => (state ? stagingState(state, this.id) : 'no'),
+      staging: (node, state) => this.#stagingOf(node, state),
       isOwnNode: (name) => name === options.ownNode,
     })
     this.#openWave()
@@ -127,7 +128,7 @@ export class RunningOperation {
 
   /** Nodes that should stage now and have not been asked: always a few ahead of those under work. */
   toStage(): readonly string[] {
-    if (!this.#stages || this.#halt() || this.#stop()) return []
+    if (!this.#stages || haltOf(this.#terms.desired, this.#operation.update) || this.#stop()) return []
     const ahead = Math.min(stagingAtMost, Math.max(2, 2 * this.#workersAtOnce))
     return this.table.nextToStage(ahead)
   }
@@ -138,17 +139,18 @@ export class RunningOperation {
     return this.table.isStaging(name) || this.toStage().includes(name)
   }
 
+  /** Whether it would work on this node next, were it free. */
+  wouldTake(name: string): boolean {
+    return this.table.isNext(name) && !this.#held()
+  }
+
   claim(): Claim {
     const maxUnavailable = this.table.inControlPlaneWave ? 1 : this.#workersAtOnce
     return {
       holder: this.id,
       requests: this.#stages ? this.table.staged() : this.table.candidates(),
-      held:
-        this.#halt() ??
-        this.#stop() ??
-        this.#ceiling() ??
-        this.#terms.held?.() ??
-        this.#terms.checks?.starting(this.waveStanding),
+      held: this.#held(),
+      apiAway: this.#terms.apiAway ?? 'Stated',
       budgets: this.#terms.budgets,
       limit: { maxUnavailable, ...this.#counted() },
     }
@@ -176,19 +178,14 @@ export class RunningOperation {
 
   /** Where it stands for gates and hooks. */
   get waveStanding(): WaveStanding {
-    const { hasControlPlane, hasBegunWorkers, inControlPlaneWave, ranked } = this.table
+    const { reach, inControlPlaneWave, ranked } = this.table
     const wave = inControlPlaneWave || ranked === 0 ? 0 : (this.#terms.wave?.index ?? 0) + 1
-    return { operation: this.#operation, hasControlPlane, hasBegunWorkers, wave }
+    return { operation: this.#operation, ...reach, wave }
   }
 
   /** Whether hooks after the wave, or after all, are due. */
   waveDone(now: Date): { readonly wave: boolean; readonly all: boolean } {
-    return { wave: this.wave(now)?.reason?.code === 'HookRunning', all: this.#isAllDone }
-  }
-
-  get #isAllDone(): boolean {
-    const { waiting, working, attention, failed } = this.table.counts
-    return waiting + working + attention + failed === 0
+    return { wave: this.wave(now)?.reason?.code === 'HookRunning', all: this.table.isAllDone }
   }
 
   progress(now: Date): ProgressView {
@@ -206,7 +203,7 @@ export class RunningOperation {
 
   /** Every node is done: what still stands between it and its end. */
   #ending(wave: WaveStep | undefined): Reason | undefined {
-    return this.#isAllDone ? (wave?.reason ?? this.#terms.checks?.ending(this.waveStanding)) : undefined
+    return this.table.isAllDone ? (wave?.reason ?? this.#terms.checks?.ending(this.waveStanding)) : undefined
   }
 
   #obstacle(wave: WaveStep | undefined): Reason | undefined {
@@ -233,20 +230,15 @@ export class RunningOperation {
     return [...this.table.some('failed', limit), ...this.table.some('attention', limit)].slice(0, limit)
   }
 
-  /** A person stopped it, for now or for good. */
-  #halt(): Reason | undefined {
-    const { update } = this.#operation
-    switch (this.#terms.desired) {
-      case 'Paused':
-        return {
-          code: 'UpdatePaused',
-          message: `nothing new starts: it is paused; go on with slipway resume ${update}`,
-        }
-      case 'Cancelled':
-        return { code: 'UpdateCancelled', message: 'nothing new starts: it is cancelled' }
-      default:
-        return undefined
-    }
+  #held(): Reason | undefined {
+    const { held, checks } = this.#terms
+    return (
+      haltOf(this.#terms.desired, this.#operation.update) ??
+      this.#stop() ??
+      this.#ceiling() ??
+      held?.() ??
+      checks?.starting(this.waveStanding)
+    )
   }
 
   /** Why nothing more starts before a person did something. */
@@ -282,6 +274,13 @@ export class RunningOperation {
   #ceiling(): Reason | undefined {
     if (this.table.inControlPlaneWave) return undefined
     return kubeletCeiling(this.#cluster, this.#operation.work.kubernetes?.version, this.#serverVersion)
+  }
+
+  #stagingOf(node: Node, state: NodeState | undefined): StagingState {
+    // Drained by an operation that is done with it: it is taken over as it is, and stages when it has its order.
+    const isHandedOver = cordonOwner(node) !== undefined && state?.status?.rollout?.phase === 'Done'
+    if (isHandedOver) return 'ready'
+    return state ? stagingState(state, this.id) : 'no'
   }
 
   #standing(node: Node, state: NodeState | undefined): Standing | undefined {

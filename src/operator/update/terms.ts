@@ -5,6 +5,7 @@ import type { Reason } from '../../api/reason.ts'
 import type { Approval } from '../../api/steering.ts'
 import type { StrategySpec, WaveStatus } from '../../api/strategy.ts'
 import type { Work } from '../../api/work.ts'
+import type { ApiAway } from '../../core/control-plane/may-leave.ts'
 import type { Budget } from '../../core/ledger/tally.ts'
 import type { UpdateChecks } from '../hooks/wave-checks.ts'
 
@@ -29,10 +30,27 @@ export interface Terms {
   readonly only?: string
   /** Limits of its own on nodes that are away, whatever for. */
   readonly budgets?: readonly Budget[]
+  /** Whether its plan says that the API will be away; what has no plan asks for it by what it is. Default Stated. */
+  readonly apiAway?: ApiAway
   /** Why nothing of it may start now. */
   readonly held?: () => Reason | undefined
   /** Gates and hooks between its waves. */
   readonly checks?: UpdateChecks
   /** What is asked of one node, where it differs from node to node. */
   readonly workFor?: (node: string) => Work
+}
+
+/** A person stopped it, for now or for good. */
+export function haltOf(desired: Terms['desired'], update: string): Reason | undefined {
+  switch (desired) {
+    case 'Paused':
+      return {
+        code: 'UpdatePaused',
+        message: `nothing new starts: it is paused; go on with slipway resume ${update}`,
+      }
+    case 'Cancelled':
+      return { code: 'UpdateCancelled', message: 'nothing new starts: it is cancelled' }
+    default:
+      return undefined
+  }
 }

@@ -4,6 +4,7 @@ import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../..
 import { isKubeError } from '../../api/kube-error.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
+import { saysApiAway } from '../../core/control-plane/api-away.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
 import { finalizer, isEndedPhase, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
@@ -75,7 +76,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const running = operations.get(name)
     if (running?.id === id && isPlanned(update)) {
-      const change = running.adopt(termsOf(update, operation), operation)
+      const change = running.adopt(termsOf(update, operation, update.status?.warnings ?? []), operation)
       if (change !== 'same') options.wakeGrants()
       if (change === 'edited') wakeAll(name)
       return report(running, signal)
@@ -112,7 +113,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so.
     if (!cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer)) return undefined
     const plan: Plan = resumed
-      ? { verdict: 'planned', total: 0 }
+      ? { verdict: 'planned', total: 0, ...(update.status?.warnings && { warnings: update.status.warnings }) }
       : planUpdate({
           spec: update.spec,
           nodes: [...cluster.nodes.values()],
@@ -130,7 +131,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       cluster,
       slots: book,
       serverVersion: options.serverVersion,
-      terms: termsOf(update, operation),
+      terms: termsOf(update, operation, plan.warnings ?? []),
       operation,
       startedAt,
       ownNode: options.ownNode,
@@ -141,15 +142,16 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (!resumed) {
       // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
       await options.scripts.ensure(update, content, signal)
-      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan.path, now), signal)
+      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan, now), signal)
       say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
     }
     return report(running, signal)
   }
 
-  function termsOf(update: DirectUpdate, operation: Operation): Terms {
+  function termsOf(update: DirectUpdate, operation: Operation, warnings: readonly Reason[]): Terms {
     const terms = updateTerms(update, operation, options.profileWork, ports.clock.now())
-    return { ...terms, checks: checks.of(update.metadata.name) }
+    const apiAway = saysApiAway(warnings) ? 'Stated' : 'Unstated'
+    return { ...terms, apiAway, checks: checks.of(update.metadata.name) }
   }
 
   async function refuse(name: string, id: string, reason: Reason, lasting: boolean, signal: AbortSignal) {

@@ -4,6 +4,7 @@ import type { DirectUpdate, DirectUpdateStatus, UpdatePhase } from '../../api/di
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../../core/duration.ts'
+import type { Plan } from '../../core/plan/plan-update.ts'
 import { isEndedPhase, isRetryOpen, specMark } from '../../core/update/operation.ts'
 import { conditionsOf, mergeConditions, type ProgressView, phaseOf, summaryOf } from '../../core/update/progress.ts'
 import { turnTimer, usedMs } from '../../core/update/timer.ts'
@@ -14,12 +15,13 @@ const namesAtMost = 50
 export function plannedStatus(
   update: DirectUpdate,
   operation: RunningOperation,
-  path: DirectUpdateStatus['path'],
+  { path, warnings }: Extract<Plan, { verdict: 'planned' }>,
   now: Date,
 ): DirectUpdateStatus {
   return {
     ...freshStatus(update, operation.id, operation.startedAt),
     ...(path && { path }),
+    ...(warnings && { warnings: [...warnings] }),
     conditions: mergeConditions(
       update.status?.conditions ?? [],
       [{ type: 'Planned', status: 'True', reason: 'Planned', message: 'the update can be carried out' }],
@@ -111,7 +113,7 @@ export function runningStatus(
     startedAt: before.startedAt ?? operation.startedAt.toISOString(),
     finishedAt: over ? (before.finishedAt ?? at) : undefined,
     ...summaryOf(view.counts),
-    nodes: listedNodes(operation, stateOf),
+    nodes: listedNodes(operation, stateOf, view.waitingFor),
     conditions: mergeConditions(before.conditions ?? [], conditionsOf(phase, view), at, update.metadata.generation),
   }
 }
@@ -198,6 +200,7 @@ function freshStatus(update: DirectUpdate, operationID: string, startedAt: Date)
 function listedNodes(
   operation: RunningOperation,
   stateOf: (node: string) => NodeState | undefined,
+  waitingFor: Reason | undefined,
 ): DirectUpdateStatus['nodes'] {
   const { table } = operation
   const names = (['failed', 'attention', 'working'] as const).flatMap((standing) => table.some(standing, namesAtMost))
@@ -214,7 +217,7 @@ function listedNodes(
     ...waiting.map((name) => ({
       name,
       phase: 'Pending' as const,
-      ...(operation.waitingFor && { reason: operation.waitingFor }),
+      ...(waitingFor && { reason: waitingFor }),
     })),
   ]
 }
