@@ -3,6 +3,8 @@
 import { z } from 'zod'
 import { type CelRule, celRules } from './cel-rule.ts'
 import { drainSettingsSchema } from './drain-settings.ts'
+import { gateStatusesSchema, gatesSchema } from './gate.ts'
+import { hookRunsSchema, hooksSchema } from './hook.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { nodePhases } from './node-state.ts'
 import { checkReportsSchema, preflightSchema } from './preflight.ts'
@@ -63,6 +65,8 @@ export const directUpdateSpecSchema = z
     preflight: preflightSchema.optional(),
     nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
     dryRun: z.boolean().optional().describe('plan it and stop: the answer is in status.preview. Default false'),
+    gates: gatesSchema.optional().describe('what must hold before it goes on; those of the policy hold on top'),
+    hooks: hooksSchema.optional().describe('what is run or told before and after it, a wave or a node'),
     operationTimeout,
     ...steeringFields,
   })
@@ -147,6 +151,8 @@ export const directUpdateStatusSchema = z.strictObject({
     )
     .max(5)
     .optional(),
+  gates: gateStatusesSchema.optional().describe('those that do not hold now'),
+  hooks: hookRunsSchema.optional().describe('of the update and its waves; those of nodes stand in their NodeStates'),
   conditions: z.array(conditionSchema).max(16).optional(),
 })
 

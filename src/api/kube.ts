@@ -236,6 +236,17 @@ export interface Job extends KubeObject {
   }
 }
 
+/** Only its template is read: what runs is a Job of our own. */
+export interface CronJob extends KubeObject {
+  readonly spec: {
+    readonly jobTemplate: {
+      readonly metadata?: PodTemplate['metadata']
+      readonly spec: Job['spec']
+    }
+    readonly [field: string]: unknown
+  }
+}
+
 export interface PodDisruptionBudget extends KubeObject {
   readonly spec: {
     readonly minAvailable?: number | string
@@ -325,6 +336,7 @@ export const replicaSets = groupType<ReplicaSet>('apps/v1', 'ReplicaSet', 'repli
 export const statefulSets = groupType<StatefulSet>('apps/v1', 'StatefulSet', 'statefulsets')
 export const daemonSets = groupType<DaemonSet>('apps/v1', 'DaemonSet', 'daemonsets')
 export const jobs = groupType<Job>('batch/v1', 'Job', 'jobs')
+export const cronJobs = groupType<CronJob>('batch/v1', 'CronJob', 'cronjobs')
 export const podDisruptionBudgets = groupType<PodDisruptionBudget>(
   'policy/v1',
   'PodDisruptionBudget',

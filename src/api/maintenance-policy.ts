@@ -5,6 +5,7 @@ import { budgetSchema } from './budget.ts'
 import { type CelRule, celRules } from './cel-rule.ts'
 import { drainSettingsSchema } from './drain-settings.ts'
 import { foreignLockSchema } from './foreign-lock.ts'
+import { gatesSchema } from './gate.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import {
   absolutePath,
@@ -64,6 +65,9 @@ export const maintenancePolicySpecSchema = z.strictObject({
     .optional()
     .describe('locks of other tools that are taken before the first node goes, and honoured while others have them'),
   drain: drainSettingsSchema.optional(),
+  gates: gatesSchema
+    .optional()
+    .describe('before and after every node, whatever it is taken for: updates, profiles, maintenance, reboots'),
   reboots: z
     .strictObject({
       sentinels: z

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { controlPlaneQuestionSchema, controlPlaneReportSchema } from './control-plane.ts'
+import { hookRunsSchema } from './hook.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { preflightFacts } from './preflight-facts.ts'
 import { reasonSchema } from './reason.ts'
@@ -216,6 +217,9 @@ export const nodeStateSpecSchema = z.strictObject({
     .optional()
     .describe('how long the folders of ended orders stay on the host'),
   logs: logQuestionSchema.optional(),
+  hooks: hookRunsSchema
+    .optional()
+    .describe('hooks that ran for this node; a clean-up that is owed keeps the NodeState by a finalizer'),
   controlPlane: controlPlaneQuestionSchema.optional(),
 })
 export const nodeStateStatusSchema = z.strictObject({

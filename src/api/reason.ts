@@ -36,6 +36,8 @@ const waiting = {
   NodesStaging: 'the next nodes fetch and check what they need; a node is drained only after that',
   WaitingForAgent: 'the order is written; the agent on that node has not accepted it yet',
   WaitingForHealth: 'the work is done; the node has not shown itself healthy again yet',
+  GateWaiting: 'a gate does not hold yet, or is not known; its message says what is looked at',
+  HookRunning: 'a hook runs; it goes on when that one ends',
   WaitingForUpdate: 'the profile has rollout ByUpdate: create a DirectUpdate with spec.profile to roll it out',
   HostKeyMissing: 'the agent has not published its key yet, so a Secret cannot be sealed to that host',
 } as const satisfies Catalogue
@@ -88,6 +90,7 @@ const planning = {
   PreflightFailed:
     'checks made before the first node is touched failed; status.preflight has them all, spec.preflight.skip leaves one out',
   AgentOld: 'agents are older than the operator; let the agent DaemonSet roll out, or update the agents on the hosts',
+  GateInvalid: 'a gate can never be looked at: its expression is broken; the message quotes where',
   DisruptionRefused: 'the change needs a reboot, and the profile allows none; set spec.disruption to Auto or Reboot',
 } as const satisfies Catalogue
 
@@ -102,6 +105,10 @@ const outcome = {
   NodesFailed: 'more nodes failed than the update tolerates',
   StepFailed: 'a step on the host failed; its last lines are quoted',
   StepTimedOut: 'a step on the host took longer than it may; it was ended',
+  GateFailed:
+    'a gate did not hold, or was not known, within its time-out; put right what it names: before a node it then goes on by itself',
+  HookFailed: 'a hook failed or took too long, and it says Stop; look at its Job or its server',
+  CleanupFailed: 'the clean-up of a hook failed; it is not run again: undo by hand what the hook did',
   OrderTimedOut: 'the agent has not finished within nodeTimeout; nothing is assumed, the node stays cordoned',
   OrderRefused: 'the agent refused the order; its reason is quoted',
   LeftBehind: 'something of ours is on a node where nothing of ours works; the message says what it waits for',

@@ -46,6 +46,7 @@ export class Reflector<T extends KubeObject> {
   #aliveMs: number
   #heard = false
   #failures = 0
+  #failure: unknown
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
@@ -93,6 +94,15 @@ export class Reflector<T extends KubeObject> {
       this.#syncWaiters.add(settle)
       signal.addEventListener('abort', settle, { once: true })
     })
+  }
+
+  get isSynced(): boolean {
+    return this.#synced
+  }
+
+  /** What keeps the store from being up to date now; undefined when nothing does. */
+  get failure(): unknown {
+    return this.#failure
   }
 
   /** How long ago the server was last heard of, in monotonic milliseconds. */
@@ -215,6 +225,7 @@ export class Reflector<T extends KubeObject> {
   /** One line when it breaks, one when it is well again. */
   #broke(failure: unknown): void {
     this.#failures += 1
+    this.#failure = failure
     const fields = { code: isKubeError(failure) ? failure.code : 'Internal', error: failure }
     if (this.#failures === 1) this.#log.info('watch interrupted, trying again', fields)
     else if (this.#failures === 3) this.#log.warn('watch keeps failing, trying again', fields)
@@ -224,6 +235,7 @@ export class Reflector<T extends KubeObject> {
   #recovered(): void {
     if (this.#failures >= 3) this.#log.info('watch is well again')
     this.#failures = 0
+    this.#failure = undefined
   }
 }
 

@@ -11,6 +11,11 @@ import { BudgetKeepers } from './drain/budget-keepers.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
 import { VolumeWatch } from './drain/volume-watch.ts'
+import { Checkpoints } from './gates/checkpoints.ts'
+import { Gates } from './gates/gates.ts'
+import { JobRuns } from './gates/job-runs.ts'
+import { SharedWatches } from './gates/shared-watches.ts'
+import { Hooks } from './hooks/hooks.ts'
 import { runJanitor } from './janitor/janitor.ts'
 import { ForeignLocks } from './ledger/foreign-locks.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
@@ -60,6 +65,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   const wakeUps = new WakeUps(ports, cluster, book, operations)
   const profiles = await openProfiles({ options, serverVersion, cluster, book, operations, wakeUps }, signal)
   wakeUps.follow()
+  const { checkpoints, hooks } = openChecks({ options, cluster, book, wakeUps }, signal)
   const eyes = new ControlPlaneEyes(ports, cluster, () => book.epoch)
   eyes.follow(() => wakeUps.grants())
   const term: Term = {
@@ -72,7 +78,10 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     grants: new GrantPass(ports, cluster, book, {
       eyes,
       locks: new ForeignLocks(ports, () => wakeUps.grants(), signal),
+      gate: (operation, node) => checkpoints.beforeNode(operation, node),
     }),
+    checkpoints,
+    hooks,
     eyes,
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
@@ -125,10 +134,30 @@ interface Term {
   readonly eyes: ControlPlaneEyes
   readonly scripts: ScriptShelf
   readonly profiles: Profiles
+  readonly checkpoints: Checkpoints
+  readonly hooks: Hooks
+}
+
+function openChecks(
+  { options, cluster, book, wakeUps }: Pick<Term, 'options' | 'cluster' | 'book' | 'wakeUps'>,
+  signal: AbortSignal,
+): Pick<Term, 'checkpoints' | 'hooks'> {
+  const { ports, namespace } = options
+  const watches = new SharedWatches(ports, signal)
+  const jobs = new JobRuns(ports, watches, namespace)
+  const holderOf = (node: string) => book.holderOf(node)
+  const graceUntil = new Date(ports.clock.now().getTime() + graceMs)
+  const gates = new Gates({ ports, cluster, holderOf, watches, jobs, namespace }, graceUntil, signal)
+  const checkpoints = new Checkpoints(gates, cluster, {
+    grants: () => wakeUps.grants(),
+    node: (name) => wakeUps.node(name),
+    owner: (owner) => wakeUps.owner(owner),
+  })
+  return { checkpoints, hooks: new Hooks(ports, jobs, graceUntil, signal) }
 }
 
 function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
-  const { options, cluster, book, grants, operations, wakeUps, scripts, profiles } = term
+  const { options, cluster, book, grants, operations, wakeUps, scripts, profiles, checkpoints, hooks } = term
   const { ports, namespace, podName, stepDown, events } = options
   const wake = (name: string) => wakeUps.node(name)
   return makeNodeReconcile({
@@ -143,9 +172,11 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
       volumes: new VolumeWatch(ports, wake, signal),
       ownPods: new OwnPods({ cluster, podName, namespace, stepDown }),
     },
+    hooks,
     events,
     operation: (id) => operations.operation(id),
     staging: (name, state) => operations.stagingOn(name, state),
+    afterNode: (operation, name, rollout) => checkpoints.afterNode(operation, name, rollout),
     hasSuccessor: (name, holder) => operations.hasSuccessor(name, holder),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
@@ -186,6 +217,8 @@ function updateReconcile({
   wakeUps,
   scripts,
   profiles,
+  checkpoints,
+  hooks,
 }: Term): Reconcile {
   return makeUpdateReconcile({
     ports: options.ports,
@@ -194,12 +227,15 @@ function updateReconcile({
     operations,
     scripts,
     planner: new Planner({ ports: options.ports, cluster, serverVersion, version: options.version }),
+    checkpoints,
+    hooks,
     events: options.events,
     namespace: options.namespace,
     serverVersion,
     ownNode: options.nodeName,
     wakeNode: (name) => wakeUps.node(name),
     wakeGrants: () => wakeUps.grants(),
+    wakeUpdate: (name) => wakeUps.update(name),
     profileWork: (node, profile) => profiles.book.workFor(node, profile),
   })
 }

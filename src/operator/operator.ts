@@ -10,6 +10,7 @@ import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
 import type { Sealing } from '../ports/sealing.ts'
+import type { Web } from '../ports/web.ts'
 import { lead } from './leader.ts'
 import type { OperatorMetrics } from './operator-metrics.ts'
 
@@ -30,6 +31,8 @@ export interface OperatorOptions {
   readonly nodeName?: string
   /** Absent: nothing secret can be brought to hosts. */
   readonly sealing?: Sealing
+  /** Absent: gates and hooks cannot speak with servers. */
+  readonly web?: Web
 }
 
 /** How long a leader that moves away leaves the lease to others. */
@@ -50,11 +53,11 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
 }
 
 async function serve(term: Term, election: LeaderElection, options: OperatorOptions): Promise<void> {
-  const { clock, random, log, namespace, identity } = options
+  const { clock, random, log, namespace, identity, sealing, web } = options
   const life = new LinkedAbort(term.signal)
   const { signal } = life
   const api = fencedApi(options.api, () => term.isCurrent() && !signal.aborted)
-  const ports = { api, clock, random, log, ...(options.sealing && { sealing: options.sealing }) }
+  const ports = { api, clock, random, log, ...(sealing && { sealing }), ...(web && { web }) }
   const events = new EventRecorder({
     ...ports,
     controller: 'slipway.dev/operator',

@@ -3,6 +3,7 @@ import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
 import type { Sealing } from '../ports/sealing.ts'
+import type { Web } from '../ports/web.ts'
 
 /** What every part of the operator stands on. `api` is fenced: it refuses writes once the lease could be another's. */
 export interface OperatorPorts {
@@ -12,4 +13,6 @@ export interface OperatorPorts {
   readonly log: Log
   /** Absent: nothing secret can be brought to hosts. */
   readonly sealing?: Sealing
+  /** Absent: gates and hooks cannot speak with servers. */
+  readonly web?: Web
 }

@@ -2,6 +2,7 @@
 
 import type { Node } from '../api/kube.ts'
 import type { NodeState } from '../api/node-state.ts'
+import { isOwed } from '../core/hooks/decide-hooks.ts'
 import { equalJson } from '../core/merge-patch.ts'
 import { isUnavailable } from '../core/node/node-facts.ts'
 import { holdOf, isMarked } from '../core/node/node-marks.ts'
@@ -106,7 +107,7 @@ export class WakeUps {
   #concerns(name: string): boolean {
     const node = this.#cluster.nodes.get(name)
     const state = this.#cluster.states.get(name)
-    if (!node || !state || this.#book.grantOf(name) || isMarked(node)) return true
+    if (!node || !state || this.#book.grantOf(name) || isMarked(node) || isOwed(state.spec.hooks)) return true
     const { order } = state.spec
     // A node that stages, or was asked to, has an order without a slot.
     if (order && (order.desired === 'Stage' || !hasStopped(order, state))) return true

@@ -6,6 +6,7 @@ import { resourceDefinitions } from '../../src/main/crd/resource-definitions.ts'
 import { type ApiServer, startApiServer } from '../bed/api-server.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
 import { accepted, kubernetes, refused, script } from '../refusals/cases.ts'
+import { refusedGates } from '../refusals/gate-cases.ts'
 import { acceptedProfiles, refusedProfiles } from '../refusals/profile-cases.ts'
 import { type Answer, type PlainRequest, plainRequests } from './plain-request.ts'
 
@@ -62,12 +63,15 @@ describe.skipIf(missing)('the CRDs on a real API server', () => {
   })
 
   describe('the API server', () => {
-    test.each([...refused, ...refusedProfiles])('refuses $what', async ({ kind, spec, field, says, serverSays }) => {
-      const { status, body } = await create(kind, spec)
-      expect([400, 422]).toContain(status)
-      expect(body.message).toContain(field)
-      expect(body.message).toContain(says ?? serverSays)
-    })
+    test.each([...refused, ...refusedProfiles, ...refusedGates])(
+      'refuses $what',
+      async ({ kind, spec, field, says, serverSays }) => {
+        const { status, body } = await create(kind, spec)
+        expect([400, 422]).toContain(status)
+        expect(body.message).toContain(field)
+        expect(body.message).toContain(says ?? serverSays)
+      },
+    )
 
     test.each(accepted)('accepts $what', async ({ spec }) => {
       const { status, body } = await create('DirectUpdate', spec)

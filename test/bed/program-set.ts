@@ -1,8 +1,8 @@
 // Which programs the tests use, and the modules they are built from.
 
-import { cniPluginsVersion, containerdVersion, criToolsVersion } from './versions.ts'
+import { alertmanagerVersion, cniPluginsVersion, containerdVersion, criToolsVersion } from './versions.ts'
 
-export type Project = 'kubernetes' | 'etcd' | 'containerd' | 'cri-tools' | 'cni-plugins'
+export type Project = 'kubernetes' | 'etcd' | 'containerd' | 'cri-tools' | 'cni-plugins' | 'alertmanager'
 
 /** Programs of one project at one version. */
 export interface ProgramSet {
@@ -25,6 +25,12 @@ export const nodePrograms = ['kubeadm', 'kubelet', 'kubectl', 'kube-proxy'] as c
 
 export const runtimePrograms = ['containerd', 'containerd-shim-runc-v2', 'ctr'] as const
 export const criTools: ProgramSet = { project: 'cri-tools', version: criToolsVersion, programs: ['crictl'] }
+
+export const alertmanager: ProgramSet = {
+  project: 'alertmanager',
+  version: alertmanagerVersion,
+  programs: ['alertmanager'],
+}
 
 const cniPlugins = {
   bridge: 'main',
@@ -70,6 +76,10 @@ export function moduleBuilds({ project, version, programs }: ProgramSet): readon
       const module = 'sigs.k8s.io/cri-tools'
       const stamps = [`${module}/pkg/version.Version=${version}`]
       return [{ module, version, packages: packages((program) => `${module}/cmd/${program}`), stamps }]
+    }
+    case 'alertmanager': {
+      const module = 'github.com/prometheus/alertmanager'
+      return [{ module, version, packages: packages((program) => `${module}/cmd/${program}`), stamps: [] }]
     }
     case 'cni-plugins': {
       const module = 'github.com/containernetworking/plugins'

@@ -10,5 +10,8 @@ export const containerdVersion = 'v2.2.9'
 /** The same sources with another version stamped in: enough to see a runtime replaced. */
 export const olderContainerdVersion = 'v2.2.8'
 
+/** What gates ask, besides a Prometheus of the machine's own distribution. */
+export const alertmanagerVersion = 'v0.28.1'
+
 export const criToolsVersion = 'v1.36.0'
 export const cniPluginsVersion = 'v1.8.0'

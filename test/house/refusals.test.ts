@@ -4,6 +4,7 @@ import { maintenancePolicySpecSchema } from '../../src/api/maintenance-policy.ts
 import { nodeProfileSpecSchema } from '../../src/api/node-profile.ts'
 import { nodeStateSpecSchema } from '../../src/api/node-state.ts'
 import { accepted, refused } from '../refusals/cases.ts'
+import { refusedGates } from '../refusals/gate-cases.ts'
 import { acceptedProfiles, refusedProfiles } from '../refusals/profile-cases.ts'
 
 const schemas = {
@@ -14,7 +15,7 @@ const schemas = {
 }
 
 describe('the schemas', () => {
-  test.each([...refused, ...refusedProfiles])('refuse $what', ({ kind, spec, says }) => {
+  test.each([...refused, ...refusedProfiles, ...refusedGates])('refuse $what', ({ kind, spec, says }) => {
     const { success, error } = schemas[kind].safeParse(spec)
     expect(success).toBe(false)
     if (says !== undefined) expect(JSON.stringify(error?.issues)).toContain(says)

@@ -189,7 +189,7 @@ export const refused: readonly RefusalCase[] = [
   update('labels without matchLabels', { kubernetes, nodeSelector: { pool: 'a' } }, 'spec.nodeSelector.pool', {
     serverSays: 'unknown field',
   }),
-  update('a field nothing acts on', { kubernetes, gates: [] }, 'spec.gates', { serverSays: 'unknown field' }),
+  update('a field nothing acts on', { kubernetes, nonsense: [] }, 'spec.nonsense', { serverSays: 'unknown field' }),
   update(
     'a bad name',
     { script: { ...script, configMap: 'Fix It' } },

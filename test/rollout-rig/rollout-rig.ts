@@ -41,6 +41,8 @@ const controllers = [
   'disruption-controller',
   'garbage-collector-controller',
   'pod-garbage-collector-controller',
+  'job-controller',
+  'clusterrole-aggregation-controller',
 ]
 const nodeLifecycle = 'node-lifecycle-controller'
 const leaseName = 'slipway-operator'

@@ -30,6 +30,7 @@ export interface StoryOptions {
   readonly driversOf?: SimulationOptions['driversOf']
   readonly sideTasks?: SimulationOptions['sideTasks']
   readonly sealing?: SimulationOptions['sealing']
+  readonly web?: SimulationOptions['web']
   /** How many pods fit on a node. */
   readonly podCapacity?: number
   readonly podStartMs?: SimulationOptions['podStartMs']
@@ -79,7 +80,7 @@ export async function play(options: StoryOptions, tell: (story: Story) => Promis
 }
 
 function build(
-  { nodes, driversOf, sideTasks, sealing, podCapacity, podStartMs = [500, 2_000] }: StoryOptions,
+  { nodes, driversOf, sideTasks, sealing, web, podCapacity, podStartMs = [500, 2_000] }: StoryOptions,
   seed: number,
   faults: CrashPoint,
   cluster: () => StoryCluster | undefined,
@@ -99,6 +100,7 @@ function build(
     ...(driversOf && { driversOf }),
     ...(sideTasks && { sideTasks }),
     ...(sealing && { sealing }),
+    ...(web && { web }),
     ...(podCapacity !== undefined && { podCapacity }),
   })
 }

@@ -17,6 +17,7 @@ describe('install --print', () => {
       ...['Namespace', 'kind: CustomResourceDefinition'],
       ...['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
       ...['Role', 'RoleBinding', 'Role', 'RoleBinding', 'Role', 'RoleBinding'],
+      ...['ClusterRole', 'ClusterRoleBinding'],
       ...['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
       ...['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding', 'Deployment', 'DaemonSet'],
     ])
@@ -92,7 +93,7 @@ describe('install --print', () => {
     const all = manifests(settings)
     const roles = new Set(all.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`))
     const bindings = all.filter(({ kind }) => kind.endsWith('Binding') && kind.includes('Role'))
-    expect(bindings).toHaveLength(7)
+    expect(bindings).toHaveLength(8)
     for (const { metadata, roleRef } of bindings) {
       expect(roleRef).toMatchObject({ name: expect.any(String), kind: expect.stringMatching(/^(Cluster)?Role$/) })
       const { kind, name } = Object(roleRef)

@@ -1,5 +1,6 @@
 // The least rights that do: what is not needed is not here. The agent has none over nodes, pods or secrets.
 
+import { gateRoleLabel } from '../../core/gates/gate.ts'
 import { kindsThatGo } from '../../core/preflight/removed-apis.ts'
 import type { InstallSettings, Manifest } from './manifest.ts'
 
@@ -137,7 +138,14 @@ export const operatorNamespaceRights: readonly Right[] = [
     '',
     ['secrets'],
     ['get'],
-    'reads the Secrets that files of NodeProfiles name, to seal them to the key of each host; it cannot list them',
+    'reads the Secrets that files of NodeProfiles name, to seal them to the key of each host, and those that gates name as their token; it cannot list them',
+  ),
+  right('batch', ['cronjobs'], ['get'], 'reads the template of a Job that a gate or hook names'),
+  right(
+    'batch',
+    ['jobs'],
+    ['list', 'watch', 'create'],
+    'runs the Jobs of gates and hooks, and sees how they end; it watches only those it made',
   ),
 ]
 
@@ -194,7 +202,20 @@ export function operatorRights({ namespace }: InstallSettings): readonly Manifes
     roleBinding(operatorName, 'kube-system', subject),
     role(operatorName, 'default', eventRights),
     roleBinding(operatorName, 'default', subject),
+    gateRole,
+    clusterRoleBinding(gateRoleName, subject),
   ]
+}
+
+const gateRoleName = 'slipway-gates'
+
+/** Empty as it comes: what gates on other kinds read is added by whoever wants them, with a ClusterRole of this label. */
+const gateRole: Manifest = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: gateRoleName, labels: { 'app.kubernetes.io/name': 'slipway' } },
+  aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [gateRoleLabel]: 'true' } }] },
+  rules: [],
 }
 
 export function agentRights({ namespace, hostService = false }: InstallSettings): readonly Manifest[] {
@@ -239,11 +260,11 @@ function clusterRole(name: Account, rights: readonly Right[]): Manifest {
   return { apiVersion: `${authorization}/v1`, kind: 'ClusterRole', metadata: { name, labels: labelsOf(name) }, rules }
 }
 
-function clusterRoleBinding(name: Account, subject: Subject): Manifest {
+function clusterRoleBinding(name: Account | typeof gateRoleName, subject: Subject): Manifest {
   return {
     apiVersion: `${authorization}/v1`,
     kind: 'ClusterRoleBinding',
-    metadata: { name, labels: labelsOf(name) },
+    metadata: { name, labels: labelsOf(name === agentName ? agentName : operatorName) },
     roleRef: { apiGroup: authorization, kind: 'ClusterRole', name },
     subjects: [subject],
   }

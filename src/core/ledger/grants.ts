@@ -14,6 +14,8 @@ export interface Request {
   readonly role: Role
   /** Why this very node may not go now, by the operation's own judgement (a gate, an agent that is away). */
   readonly obstacle?: Reason | undefined
+  /** Asked last, when nothing else stands in the way: what it says must be true now. */
+  readonly gate?: (() => Reason | undefined) | undefined
 }
 
 /** One operation's wishes, in the order it wants its nodes. */
@@ -156,6 +158,7 @@ class Asking {
         request.obstacle ??
         pass.obstacle(request, this.claim) ??
         (isFull ? limitSpent(limit) : undefined) ??
+        request.gate?.() ??
         // Last: to tell this the control plane has to be asked.
         pass.missed(request, this.claim)
       if (!reason) {

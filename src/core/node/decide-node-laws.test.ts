@@ -53,6 +53,7 @@ class World {
   watchesPods = false
   watchesLease = false
   watchesControllers = false
+  asksGates = false
   now = 1
   grace = 0
   readonly orders = new Set<string>()
@@ -146,6 +147,14 @@ class World {
         break
       case 'watchLease':
         this.watchesLease = true
+        break
+      case 'setHooks':
+      case 'startHook':
+        expect.fail('no hook is asked for')
+        break
+      case 'askGates':
+        expect(this.cordoned, 'gates are asked while the node is still away').toBe(true)
+        this.asksGates = true
         break
       case 'wait':
         break

@@ -12,10 +12,14 @@ import { drainNode, isAborted } from './drain-node.ts'
 import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
 import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
+import { cleanUp, hooksAfter, hooksAgain, hooksBefore } from './node-hooks.ts'
 import { isPutBack, isTaken } from './node-marks.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
 import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, operationOfOrder, orderID } from './order.ts'
 import { stageNode } from './stage-node.ts'
+
+/** Nothing has been done to the node yet. */
+const beforeWork: ReadonlySet<Rollout['phase']> = new Set(['Staging', 'Pending'])
 
 export function decideNode(view: NodeView): NodeAction {
   const { grant, operation, state, node } = view
@@ -24,14 +28,14 @@ export function decideNode(view: NodeView): NodeAction {
   if (operation?.id !== grant.holder) return releaseNode(view, grant)
   const cancelled = cancelNode(view, operation)
   if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
-  if (rollout?.operationID !== operation.id || rollout.phase === 'Staging') return startNode(view, operation)
+  if (rollout?.operationID !== operation.id || beforeWork.has(rollout.phase)) return startNode(view, operation)
   if (isRetryDue(operation, node.metadata.name, rollout)) {
     // What could not be staged has staged by now: it was never drained.
     return rollout.cordon ? retryNode(view, operation, rollout) : startNode(view, operation)
   }
   switch (rollout.phase) {
     case 'Done':
-      return mayLeave(view) ? { action: 'returnGrant' } : { action: 'uncordon' }
+      return mayLeave(view) ? (cleanUp(view) ?? { action: 'returnGrant' }) : { action: 'uncordon' }
     case 'Failed':
       return leaveFailed(view, operation, rollout)
     default:
@@ -52,7 +56,9 @@ function withoutSlot(view: NodeView): NodeAction {
   if (rollout?.cordon && !isOver) return { action: 'regrant', holder: rollout.operationID }
   if (order && !hasStopped(order, state)) return { action: 'regrant', holder: operationOfOrder(order) }
   if (!isPutBack(node)) return { action: 'uncordon' }
-  if (!isOver && rollout.operationID !== staging?.id) return { action: 'clear' }
+  const owed = cleanUp(view)
+  if (owed) return owed
+  if (!isOver && (rollout.operationID !== staging?.id || rollout.phase === 'Pending')) return { action: 'clear' }
   if (staging) return stageNode(view, staging)
   return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
 }
@@ -63,10 +69,28 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
   const { order } = state.spec
   // The ledger was lost and the node given anew: what the other operation has under way here ends first.
   if (before && !atRest.has(before.phase) && order && !hasStopped(order, state)) return withdraw(order)
-  if (operation.disruption === 'Drain' && !isTaken(node, operation.id)) {
-    // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
-    return isCordoned(node) || isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
-  }
+  const isFree = operation.disruption === 'Drain' && !isTaken(node, operation.id)
+  // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
+  if (isFree && !isCordoned(node) && !isReady(node)) return { action: 'returnGrant' }
+  const hooked = hooksBefore(view, operation, () => beginRollout(view, operation, { phase: 'Pending' }))
+  if (hooked) return hooked
+  if (isFree) return { action: 'cordon' }
+  return beginRollout(view, operation, {
+    phase: 'Draining',
+    deadline: new Date(now.getTime() + operation.drain.timeoutMs).toISOString(),
+    cordon: { prior: isCordoned(node) && cordonOwner(node) === undefined ? 'Unschedulable' : 'Schedulable' },
+  })
+}
+
+function beginRollout(
+  { state, now }: NodeView,
+  operation: Operation,
+  part: Pick<Rollout, 'phase' | 'deadline' | 'cordon'>,
+): NodeAction {
+  const { order } = state.spec
+  const before = state.status?.rollout
+  // Tried again, and its hooks have run again: it is the same node under work.
+  const tried = before?.operationID === operation.id && before.phase === 'Pending' ? before : undefined
   const done = completedBefore(state)
   return {
     action: 'setRollout',
@@ -75,11 +99,11 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
       ...(operation.kind && { kind: operation.kind }),
       update: operation.update,
       operationID: operation.id,
-      phase: 'Draining',
       since: now.toISOString(),
-      deadline: new Date(now.getTime() + operation.drain.timeoutMs).toISOString(),
-      attempt: order && belongsTo(order, operation.id) ? attemptOf(order) : 1,
-      cordon: { prior: isCordoned(node) && cordonOwner(node) === undefined ? 'Unschedulable' : 'Schedulable' },
+      attempt: tried?.attempt ?? (order && belongsTo(order, operation.id) ? attemptOf(order) : 1),
+      ...part,
+      ...(tried?.cordon && { cordon: tried.cordon }),
+      ...(tried?.retried !== undefined && { retried: tried.retried }),
     },
   }
 }
@@ -150,6 +174,8 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
   if (verdict?.look === 'controllers' && view.controllers === undefined) return { action: 'watchControllers' }
   if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined) return { action: 'watchLease' }
   if (!verdict) {
+    const held = passChecks(view, operation, rollout)
+    if (held) return held
     return mayLeave(view) ? enter(view, rollout, 'Done', { finished: true }) : { action: 'uncordon' }
   }
   if (rollout.phase === 'Verifying' || rollout.phase === 'RequiresAttention') {
@@ -162,13 +188,33 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
   })
 }
 
+/** The node stays as it is until its gates hold and its hooks ended. Once it takes pods again they have: none is asked twice. */
+function passChecks(view: NodeView, operation: Operation, rollout: Rollout): NodeAction | undefined {
+  const isBack = operation.disruption === 'Drain' && isPutBack(view.node)
+  return isBack ? undefined : (passGates(view, operation, rollout) ?? hooksAfter(view, operation, rollout))
+}
+
+function passGates(view: NodeView, operation: Operation, rollout: Rollout): NodeAction | undefined {
+  if (!operation.gates?.some(({ when }) => when === 'AfterNode')) return undefined
+  if (!view.gates) return { action: 'askGates' }
+  if (view.gates.state === 'passed') return undefined
+  const { reason } = view.gates
+  if (view.gates.state === 'failed') return enter(view, rollout, 'Failed', { reason })
+  const told = rollout.phase === 'Verifying' && rollout.reason?.code === reason.code ? rollout.reason : undefined
+  if (told?.message === reason.message) return { action: 'wait' }
+  return enter(view, rollout, 'Verifying', { reason: { ...reason, since: told?.since }, unhurried: true })
+}
+
 /** Puts a node back whose operation is gone: nothing of it may run any more before the slot is returned. */
-function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
+function releaseNode(view: NodeView, grant: Grant): NodeAction {
+  const { state, node } = view
   const { order } = state.spec
   if (order && belongsTo(order, grant.holder) && !hasStopped(order, state)) return withdraw(order)
   const rollout = state.status?.rollout
   const ours = rollout?.operationID === grant.holder
   if (!isPutBack(node)) return { action: 'uncordon' }
+  const owed = cleanUp(view)
+  if (owed) return owed
   if (ours && !atRest.has(rollout.phase)) return { action: 'clear' }
   return { action: 'returnGrant' }
 }
@@ -180,9 +226,11 @@ function retryNode(view: NodeView, operation: Operation, rollout: Rollout): Node
   if (isOurs && !hasStopped(order, view.state)) return withdraw(order)
   const attempt = Math.max(rollout.attempt, isOurs ? attemptOf(order) : 0) + 1
   const { retried: _retried, ...before } = rollout
-  return enter(view, { ...before, ...retryMark(operation), attempt }, 'Draining', {
-    deadlineMs: operation.drain.timeoutMs,
-  })
+  const again = { ...before, ...retryMark(operation), attempt }
+  const isCleaned = rollout.phase === 'Failed' && operation.hooks?.some(({ when }) => when === 'BeforeNode')
+  // What was cleaned up when it failed is done again first.
+  if (isCleaned) return hooksAgain(view) ?? enter(view, again, 'Pending')
+  return enter(view, again, 'Draining', { deadlineMs: operation.drain.timeoutMs })
 }
 
 /** Asks the agent to stop, once; then its word is waited for. */
@@ -202,6 +250,8 @@ function orderLate(operation: Operation): Reason {
 /** What failed stays cordoned for a person to look at, unless no work began or that person has put the node back. */
 function leaveFailed(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
   if (isAborted(rollout) && !isPutBack(view.node)) return { action: 'uncordon' }
+  const owed = cleanUp(view)
+  if (owed) return owed
   const isFree = isAborted(rollout) || (isReleased(view) && operation.disruption === 'Drain')
   return isFree ? { action: 'returnGrant' } : { action: 'wait' }
 }

@@ -1,10 +1,13 @@
 // What is looked at to decide what to do next with a node, and what can be done.
 
+import type { HookRun } from '../../api/hook.ts'
 import type { Node } from '../../api/kube.ts'
 import type { Grant } from '../../api/maintenance-policy.ts'
 import type { NodeState, Order, PodDrainState, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
+import type { GateVerdict } from '../gates/decide-gate.ts'
+import type { HookCall, HookOutcome } from '../hooks/hook-call.ts'
 import type { Operation } from '../update/operation.ts'
 
 export interface DrainReport {
@@ -40,6 +43,10 @@ export interface NodeView {
   readonly leaseRenewedAt: string | undefined
   /** The cluster's controllers; undefined while not looked at. */
   readonly controllers: Controllers | undefined
+  /** What the gates after a node say; undefined while nobody asks. */
+  readonly gates?: GateVerdict | undefined
+  /** What became of a hook; undefined while nobody has started it. */
+  readonly hookOutcome?: ((call: HookCall) => HookOutcome | undefined) | undefined
   readonly epoch: number
   readonly now: Date
   /** Nothing is judged late before this: after a change of leader everybody gets a fair time to report. */
@@ -60,6 +67,10 @@ export type NodeAction =
   | { readonly action: 'watchPods' }
   | { readonly action: 'watchLease' }
   | { readonly action: 'watchControllers' }
+  | { readonly action: 'askGates' }
+  /** Writes what became of hooks, before and after each. */
+  | { readonly action: 'setHooks'; readonly runs: readonly HookRun[] }
+  | { readonly action: 'startHook'; readonly call: HookCall }
   | { readonly action: 'setOrder'; readonly order: Order }
   /** Takes our marks off the NodeState: the operation is gone and nothing of it runs. */
   | { readonly action: 'clear' }

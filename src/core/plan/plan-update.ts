@@ -7,6 +7,7 @@ import type { NodeProfile } from '../../api/node-profile.ts'
 import type { CheckReport } from '../../api/preflight.ts'
 import type { Reason } from '../../api/reason.ts'
 import { apiAwayWarning } from '../control-plane/api-away.ts'
+import { invalidGate } from '../gates/check-gates.ts'
 import { selects } from '../label-selector.ts'
 import type { CheckView } from '../preflight/check.ts'
 import { runChecks } from '../preflight/run-checks.ts'
@@ -44,6 +45,8 @@ export type Plan =
 
 export function planUpdate(view: PlanView): Plan {
   const { spec } = view
+  const gate = invalidGate(spec.gates)
+  if (gate) return refused(true, gate.code, gate.message)
   const matching = view.nodes.filter((node) => selects(spec.nodeSelector, node.metadata.labels))
   const selected = matching.filter((node) => isChosen(spec, node))
   if (selected.length === 0) {

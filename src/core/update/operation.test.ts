@@ -126,6 +126,8 @@ describe('an operation', () => {
       rollback: 'Image',
       nodeTimeout: '30m',
       drain,
+      gates: [],
+      hooks: [],
     })
   })
 

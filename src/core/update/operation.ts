@@ -2,12 +2,14 @@
 // operator arrives at the same id. A finished update that is edited becomes a new operation, so that Git can drive it.
 
 import { type DirectUpdate, type DirectUpdateSpec, lastingFields, type UpdatePhase } from '../../api/direct-update.ts'
+import type { Hook } from '../../api/hook.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { OperationKind } from '../../api/node-state.ts'
 import { type Retry, steering } from '../../api/steering.ts'
 import type { Work } from '../../api/work.ts'
 import { type Drain, drainOf } from '../drain/drain-policy.ts'
 import { fingerprint } from '../fingerprint.ts'
+import { type Gate, gatesOf } from '../gates/gate.ts'
 import { workOf } from './work-of.ts'
 
 export const finalizer = 'slipway.dev/cleanup'
@@ -25,6 +27,9 @@ export interface Operation {
   /** How long the agent may work, where it may longer than until a person is called for. Absent = nodeTimeout. */
   readonly orderTimeout?: string
   readonly drain: Drain
+  /** The policy's and its own. */
+  readonly gates?: readonly Gate[]
+  readonly hooks?: readonly Hook[]
   readonly retry?: Retry
   /** Nodes a person wants left out. */
   readonly skip?: ReadonlySet<string>
@@ -79,6 +84,8 @@ export function operationOf(update: DirectUpdate, policy: MaintenancePolicy | un
     rollback: spec.rollback ?? 'Image',
     nodeTimeout: spec.nodeTimeout ?? '30m',
     drain: drainOf(policy?.spec.drain, spec.drain),
+    gates: gatesOf(policy?.spec.gates, spec.gates),
+    hooks: spec.hooks ?? [],
     ...(spec.retry && { retry: spec.retry }),
     ...(spec.skip && { skip: new Set(spec.skip) }),
     ...(spec.desiredState === 'Cancelled' && { cancel: spec.onCancel ?? 'Finish' }),

@@ -19,7 +19,7 @@ export interface ProgressView {
   readonly slots: number
   /** Why nothing new starts any more: too many nodes failed, or its time is over. */
   readonly stop: Reason | undefined
-  /** Why the next node does not start, where one waits. */
+  /** Why the next node does not start, where one waits; after the last one, why it is not over. */
   readonly waitingFor: Reason | undefined
   /** What a person wants of it. */
   readonly desired: 'Running' | 'Paused' | 'Cancelled'
@@ -29,7 +29,10 @@ export interface ProgressView {
   readonly broken: readonly string[]
 }
 
-export function phaseOf({ counts, stop, slots, desired, soaking }: ProgressView): UpdatePhase {
+/** What holds it up will not pass by itself. */
+const needsPerson: ReadonlySet<Reason['code']> = new Set(['GateFailed', 'HookFailed'])
+
+export function phaseOf({ counts, stop, slots, desired, soaking, waitingFor }: ProgressView): UpdatePhase {
   const { waiting, working, attention, failed } = counts
   const isCancelled = desired === 'Cancelled' && waiting > 0
   const isBusy = working > 0 || (isCancelled && slots > failed + attention)
@@ -37,7 +40,8 @@ export function phaseOf({ counts, stop, slots, desired, soaking }: ProgressView)
     if (attention > 0) return 'RequiresAttention'
     if (isCancelled) return 'Cancelled'
     if (waiting > 0 ? stop !== undefined : failed > 0) return 'Failed'
-    if (waiting === 0 && slots === 0 && !soaking) return 'Succeeded'
+    if (waitingFor && needsPerson.has(waitingFor.code)) return 'RequiresAttention'
+    if (waiting === 0 && slots === 0 && !soaking && !waitingFor) return 'Succeeded'
   }
   return desired === 'Paused' ? 'Paused' : 'InProgress'
 }

@@ -40,6 +40,7 @@ export function standingOf(node: Node, state: NodeState | undefined, view: Stand
       case 'RequiresAttention':
         return 'attention'
       case 'Staging':
+      case 'Pending':
         break
       default:
         return 'working'

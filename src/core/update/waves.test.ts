@@ -81,7 +81,12 @@ describe('the next wave', () => {
       undefined,
     ],
     ['is none after the last', { recorded: at(2), counts: counts({ done: 20 }) }, at(2), undefined],
-    ['waits for a gate', { recorded: at(1), gate: { code: 'NodeNotReady', message: 'x' } }, at(1), 'NodeNotReady'],
+    [
+      'waits for a gate',
+      { recorded: at(1), gate: () => ({ code: 'NodeNotReady', message: 'x' }) },
+      at(1),
+      'NodeNotReady',
+    ],
     [
       'does not wait for a node that is down',
       { recorded: at(1), counts: counts({ done: 1, unready: 1 }) },

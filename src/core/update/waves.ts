@@ -66,8 +66,10 @@ export interface WaveView {
   readonly operationID: string
   readonly update: string
   readonly approvals: readonly Approval[]
-  /** Why this wave is not good, by a judgement from outside. */
-  readonly gate?: Reason | undefined
+  /** Why the wave, which is done, does not soak well: the soak begins anew when it does. */
+  readonly soakGate?: (index: number) => Reason | undefined
+  /** Why the wave, which is done and has soaked, may not be left yet. */
+  readonly gate?: (index: number) => Reason | undefined
   readonly now: Date
 }
 
@@ -100,6 +102,9 @@ export function stepWave(view: WaveView): WaveStep {
   if (!isComplete(counts)) return step(kept)
   const addsNone = index > 0 && waveLimit(waves, index - 1, workers) === base.size
   const soakMs = wave?.soak === undefined || addsNone ? 0 : parseDuration(wave.soak)
+  const hasSoaked = recordedSoak !== undefined && Date.parse(recordedSoak) <= now.getTime()
+  const restless = soakMs > 0 && !hasSoaked ? view.soakGate?.(index) : undefined
+  if (restless) return step(base, { reason: restless, soaking: true })
   const soakUntil = recordedSoak ?? (soakMs > 0 ? new Date(now.getTime() + soakMs).toISOString() : undefined)
   const soaked = { ...base, ...(soakUntil !== undefined && { soakUntil }) }
   if (soakUntil !== undefined && Date.parse(soakUntil) > now.getTime()) {
@@ -107,7 +112,8 @@ export function stepWave(view: WaveView): WaveStep {
     const reason: Reason = { code: 'WaveSoaking', message, nextCheck: soakUntil }
     return step(soaked, { reason, soaking: true, untilMs: Date.parse(soakUntil) })
   }
-  if (view.gate) return step(soaked, { reason: view.gate, soaking: true })
+  const gate = view.gate?.(index)
+  if (gate) return step(soaked, { reason: gate, soaking: true })
   if (index === waves.length - 1) return step(soaked)
   if (wave?.promotion === 'Manual' && !addsNone && !isApproved(view, index)) {
     const message = `wave ${index + 1} of ${waves.length} is done; look at its nodes, then: slipway approve ${view.update}`

@@ -1,4 +1,5 @@
 import * as rights from '../../cli/install/rights.ts'
+import { gateRoleLabel } from '../../core/gates/gate.ts'
 
 /** What each role may do, and what would not work without it. */
 export function renderPermissions(): string {
@@ -28,4 +29,7 @@ const head = `<!-- Generated from src/cli/install/rights.ts by make reference; d
 
 What \`slipway install --print\` asks the cluster for, and why. Agents have no right over pods, nodes or Secrets. An admission policy
 refuses an agent that writes another node's NodeState, or the operator's half of its own. On its host an agent is root: that is its work.
+
+Gates read nodes and pods with these rights. For a gate of type Cel on another kind add a ClusterRole with \`get\`, \`list\` and \`watch\` on it
+and the label \`${gateRoleLabel}: "true"\`: the role slipway-gates, empty as installed, takes it over. See [gates](../gates.md).
 `

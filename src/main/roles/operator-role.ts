@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { x25519Sealing } from '../../adapters/crypto/x25519-sealing.ts'
 import { pinoLog } from '../../adapters/log/pino-log.ts'
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.ts'
+import { httpWeb } from '../../adapters/web/http-web.ts'
 import { directUpdates } from '../../api/direct-update.ts'
 import { nodes } from '../../api/kube.ts'
 import { maintenancePolicies } from '../../api/maintenance-policy.ts'
@@ -33,7 +34,7 @@ export async function operatorRole(
   await firstContact(api, [nodes, directUpdates, maintenancePolicies, nodeProfiles, nodeStates], signal)
   await runOperator(
     {
-      ...{ api, clock, random, log, metrics, version, namespace, leaseName, sealing: x25519Sealing },
+      ...{ api, clock, random, log, metrics, version, namespace, leaseName, sealing: x25519Sealing, web: httpWeb },
       // Never reused: a restarted process must not take itself for the one before.
       identity: `${identity ?? podName ?? hostname()}_${random.uuid()}`,
       ...(nodeName !== undefined && { nodeName }),

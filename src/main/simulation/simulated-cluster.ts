@@ -13,6 +13,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Random } from '../../ports/random.ts'
 import type { Sealing } from '../../ports/sealing.ts'
+import type { Web } from '../../ports/web.ts'
 import type { Execution } from '../../sim/pretend-host.ts'
 import { requestsOf } from '../../sim/process-host.ts'
 import type { Slack } from '../../sim/rules/rule.ts'
@@ -38,6 +39,7 @@ export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 
   readonly withoutAgent?: (node: string) => boolean
   /** Where the operator runs. */
   readonly namespace?: string
+  readonly web?: Web
 }
 
 export interface AgentTools {
@@ -66,7 +68,7 @@ export function slipwayCluster(
   options: Omit<SimulationOptions, 'slack'>,
   onExecution?: (execution: Execution) => void,
 ): SimCluster {
-  const { log, version, driversOf = allDrivers, sideTasks = [], sealing, namespace = operatorNamespace } = options
+  const { log, version, driversOf = allDrivers, sideTasks = [], sealing, web, namespace = operatorNamespace } = options
   const cluster: SimCluster = new SimCluster({
     ...options,
     programs: {
@@ -83,6 +85,7 @@ export function slipwayCluster(
             identity: `${pod.metadata.name}_${random.uuid()}`,
             podName: pod.metadata.name,
             ...(sealing && { sealing }),
+            ...(web && { web }),
             ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
           },
           signal,

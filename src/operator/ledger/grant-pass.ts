@@ -6,7 +6,7 @@ import { type DatedClaim, decideGrants, type LedgerView, type Verdict } from '..
 import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
 import { whyAway } from '../../core/node/node-facts.ts'
 import { holdOf } from '../../core/node/node-marks.ts'
-import { ownerOfOperation } from '../../core/update/operation.ts'
+import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ControlPlaneEyes } from '../control-plane/control-plane-eyes.ts'
 import type { OperatorPorts } from '../ports.ts'
@@ -26,25 +26,29 @@ export interface Outcome {
   readonly isAsking: boolean
 }
 
+export interface GrantPassParts {
+  readonly eyes: ControlPlaneEyes
+  readonly locks: ForeignLocks
+  /** Why a node may not be taken now, by the operation's gates. */
+  readonly gate: (operation: Operation, node: string) => Reason | undefined
+}
+
 export class GrantPass {
   readonly #ports: OperatorPorts
   readonly #cluster: Cluster
   readonly #book: LedgerBook
+  readonly #gate: (operation: Operation, node: string) => Reason | undefined
   readonly #eyes: ControlPlaneEyes
   readonly #budgets: BudgetSets
   readonly #locks: ForeignLocks
   readonly #returns = new Map<string, Slot>()
   readonly #regrants = new Map<string, Slot>()
 
-  constructor(
-    ports: OperatorPorts,
-    cluster: Cluster,
-    book: LedgerBook,
-    { eyes, locks }: { readonly eyes: ControlPlaneEyes; readonly locks: ForeignLocks },
-  ) {
+  constructor(ports: OperatorPorts, cluster: Cluster, book: LedgerBook, { eyes, locks, gate }: GrantPassParts) {
     this.#ports = ports
     this.#cluster = cluster
     this.#book = book
+    this.#gate = gate
     this.#eyes = eyes
     this.#budgets = new BudgetSets(cluster)
     this.#locks = locks
@@ -76,11 +80,12 @@ export class GrantPass {
         return back?.nodeUID !== nodeUID || back.holder !== holder
       })
       const view = { ...this.#view(policy, [...kept, ...regrants]), served: servedAt(ledger.turns) }
-      verdicts = decideGrants(view, operations.map(claimOf))
+      const claims = () => operations.map((operation) => this.#claimOf(operation))
+      verdicts = decideGrants(view, claims())
       // Wanted, or named by the policy, only since the locks were looked at: the next pass takes them first.
       const isSafe = isOurs && this.#locks.isFollowing(policy.spec.locks ?? [])
       isLate = !isSafe && verdicts.some(({ verdict }) => verdict === 'granted')
-      if (isLate) verdicts = decideGrants({ ...view, locked: lockWanted }, operations.map(claimOf))
+      if (isLate) verdicts = decideGrants({ ...view, locked: lockWanted }, claims())
       const granted = verdicts.flatMap(({ verdict, holder, request }) =>
         verdict === 'granted' ? [{ node: request.node, nodeUID: request.nodeUID, holder, since }] : [],
       )
@@ -122,12 +127,25 @@ export class GrantPass {
     if (areOurs) return true
     if (!policy || closed) return false
     const isWanted = () =>
-      decideGrants(this.#view(policy, this.#book.grants), operations.map(claimOf)).some(
-        ({ verdict }) => verdict === 'granted',
-      )
+      decideGrants(
+        this.#view(policy, this.#book.grants),
+        operations.map((operation) => this.#claimOf(operation)),
+      ).some(({ verdict }) => verdict === 'granted')
     if (this.#book.grants.length === 0 && !isWanted()) return false
     await this.#locks.take(signal)
     return this.#locks.standing().areOurs
+  }
+
+  /** Gates are asked node by node, and only for those that nothing else holds up. */
+  #claimOf(running: RunningOperation): DatedClaim {
+    const claim = { ...running.claim(), since: running.startedAt.getTime() }
+    const { operation } = running
+    if (!operation.gates?.length) return claim
+    const gate = this.#gate
+    const requests = function* () {
+      for (const request of claim.requests) yield { ...request, gate: () => gate(operation, request.node) }
+    }
+    return { ...claim, requests: requests() }
   }
 
   /** Slots of nodes that were deleted, or replaced by another machine of the same name. */
@@ -174,10 +192,6 @@ function isUnknown(verdict: Verdict): boolean {
 
 function reasonOf(verdict: Verdict): RunningOperation['waitingFor'] {
   return verdict.verdict === 'waiting' ? verdict.reason : undefined
-}
-
-function claimOf(operation: RunningOperation): DatedClaim {
-  return { ...operation.claim(), since: operation.startedAt.getTime() }
 }
 
 function changedGrants(before: readonly Grant[], after: readonly Grant[]): readonly Grant[] {

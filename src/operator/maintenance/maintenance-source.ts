@@ -4,6 +4,7 @@
 import { type MaintenancePolicy, policyName } from '../../api/maintenance-policy.ts'
 import type { Work } from '../../api/work.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
+import { gatesOf } from '../../core/gates/gate.ts'
 import { isStillWished, maintenancePrefix, type Wish, wishOf } from '../../core/maintenance/wish.ts'
 import { atRest, belongsTo } from '../../core/node/order.ts'
 import type { Operation } from '../../core/update/operation.ts'
@@ -70,5 +71,6 @@ function operationOfMaintenance(id: string, work: Work, policy: MaintenancePolic
     nodeTimeout: policy?.spec.maintenance?.timeout ?? defaultTimeout,
     ...(work.maintenance && { orderTimeout: noHurry }),
     drain: drainOf(policy?.spec.drain),
+    gates: gatesOf(policy?.spec.gates),
   }
 }

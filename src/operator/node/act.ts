@@ -1,15 +1,19 @@
 // The writes to a node and its NodeState. Each carries what was decided on (uid and resourceVersion): if anything changed
 // since, the server refuses it and the node is looked at again. What the server answers is learned at once.
 
+import type { HookRun } from '../../api/hook.ts'
 import { type Node, nodes } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { type NodeState, nodeStates, type Order } from '../../api/node-state.ts'
+import { isOwed } from '../../core/hooks/decide-hooks.ts'
 import { mergePatch } from '../../core/merge-patch.ts'
 import { type NodeChange, puttingBackChange, takingChange } from '../../core/node/node-marks.ts'
 import type { NodeAction } from '../../core/node/node-view.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { slimNode } from '../cluster/slim-node.ts'
+
+const hooksFinalizer = 'slipway.dev/hooks'
 
 export async function cordon(
   api: KubeApi,
@@ -72,6 +76,20 @@ export async function setDrift(
 export async function clear(api: KubeApi, cluster: Cluster, state: NodeState, signal: AbortSignal): Promise<void> {
   const emptied = state.spec.order ? await patchState(api, cluster, state, { spec: { order: null } }, signal) : state
   await patchState(api, cluster, emptied, { status: { rollout: null } }, signal, 'status')
+}
+
+/** A clean-up that is owed keeps the NodeState, even when its Node is deleted. */
+export async function setHooks(
+  api: KubeApi,
+  cluster: Cluster,
+  state: NodeState,
+  runs: readonly HookRun[],
+  signal: AbortSignal,
+): Promise<void> {
+  const others = (state.metadata.finalizers ?? []).filter((entry) => entry !== hooksFinalizer)
+  const finalizers = isOwed(runs) ? [...others, hooksFinalizer] : others
+  const metadata = { finalizers: finalizers.length > 0 ? finalizers : null }
+  await patchState(api, cluster, state, { metadata, spec: { hooks: runs.length > 0 ? runs : null } }, signal)
 }
 
 export async function dropOrder(api: KubeApi, cluster: Cluster, state: NodeState, signal: AbortSignal): Promise<void> {

@@ -37,6 +37,8 @@ export class Attention {
   #drain: NodeDrain | undefined
   #lease: LeaseWatch | undefined
   #controllers: LeaseWatch | undefined
+  /** The node is healthy: its gates are asked from now on. */
+  asksGates = false
   /** A rollout that is written only if it lasts, and since when it was wanted. */
   #unhurried: { readonly what: string; readonly sinceMs: number } | undefined
 
@@ -116,6 +118,7 @@ export class Attention {
     for (const watch of [this.#lease, this.#controllers]) watch?.life.abort('the Lease is of no interest any more')
     this.#lease = undefined
     this.#controllers = undefined
+    this.asksGates = false
   }
 
   #openLeaseWatch({ namespace, name }: { readonly namespace: string; readonly name: string }): LeaseWatch {

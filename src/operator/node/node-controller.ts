@@ -2,20 +2,24 @@
 
 import type { NodeState, Order, Rollout } from '../../api/node-state.ts'
 import type { Work } from '../../api/work.ts'
+import type { GateVerdict } from '../../core/gates/decide-gate.ts'
+import type { HookCall } from '../../core/hooks/hook-call.ts'
 import { decideNode } from '../../core/node/decide-node.ts'
 import { isReady } from '../../core/node/node-facts.ts'
+import { cleanUp } from '../../core/node/node-hooks.ts'
 import type { NodeAction, NodeView } from '../../core/node/node-view.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { DrainTools } from '../drain/node-drain.ts'
+import type { Hooks } from '../hooks/hooks.ts'
 import type { GrantPass } from '../ledger/grant-pass.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import * as act from './act.ts'
 import { Attention } from './attention.ts'
-import { eventsOf } from './node-events.ts'
+import { eventsOf, hookEvents } from './node-events.ts'
 
 export interface NodeControllerOptions {
   readonly ports: OperatorPorts
@@ -23,11 +27,14 @@ export interface NodeControllerOptions {
   readonly book: LedgerBook
   readonly grants: GrantPass
   readonly drains: DrainTools
+  readonly hooks: Hooks
   readonly events: EventRecorder
   /** The operation as it stands now; undefined when it is gone. */
   readonly operation: (id: string) => Operation | undefined
   /** The operation that wants a node without a slot to stage, or for which it has and should keep what it has. */
   readonly staging: (node: string, state: NodeState) => Operation | undefined
+  /** What the gates after a node say of it. */
+  readonly afterNode: (operation: Operation, node: string, rollout: Rollout) => GateVerdict
   /** Whether an operation other than the holder would take the node over now. */
   readonly hasSuccessor: (node: string, holder: string) => boolean
   /** What the operation asks of this node. */
@@ -60,6 +67,12 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
   async function look(name: string, signal: AbortSignal): Promise<Awaited<ReturnType<Reconcile>> | typeof again> {
     const node = cluster.nodes.get(name)
     const state = cluster.states.get(name)
+    const hookOutcome = (call: HookCall) => options.hooks.outcome(call)
+    if (state && (!node || act.isForeign(state, node))) {
+      // The machine is gone; what its hooks owe is not.
+      const owed = cleanUp({ state, hookOutcome, now: ports.clock.now() })
+      if (owed) return (await performHook(owed, state, signal)) ? undefined : again
+    }
     if (!node) {
       dismiss(name)
       if (state) await act.removeState(ports.api, state, signal)
@@ -83,23 +96,11 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const work = wanted ? options.workFor(wanted, name) : {}
     const successor = grant !== undefined && options.hasSuccessor(name, grant.holder)
     const { epoch } = book
-    const view: NodeView = {
-      ...{
-        node,
-        state,
-        grant,
-        operation,
-        staging,
-        successor,
-        work,
-        drain,
-        leaseRenewedAt,
-        controllers,
-        epoch,
-        now,
-        graceUntil,
-      },
-    }
+    const rollout = state.status?.rollout
+    const gates = held.asksGates && operation && rollout ? options.afterNode(operation, name, rollout) : undefined
+    const looked = { drain, leaseRenewedAt, controllers, gates, hookOutcome }
+    const wishes = { operation, staging, successor, work }
+    const view: NodeView = { node, state, grant, ...wishes, ...looked, epoch, now, graceUntil }
     const decision = decideNode(view)
     if (decision.action === 'wait') {
       if (!grant && !view.staging) dismiss(name)
@@ -147,6 +148,12 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
       case 'watchControllers':
         await held.watchControllers(signal)
         return false
+      case 'setHooks':
+      case 'startHook':
+        return performHook(decision, state, signal)
+      case 'askGates':
+        held.asksGates = true
+        return false
       case 'setOrder':
         if (decision.order.desired !== 'Withdraw') await options.prepare(decision.order, signal)
         await act.setOrder(ports.api, cluster, state, decision.order, signal)
@@ -169,6 +176,22 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
       case 'wait':
         return true
     }
+  }
+
+  async function performHook(decision: NodeAction, state: NodeState, signal: AbortSignal): Promise<boolean> {
+    const { name } = state.metadata
+    if (decision.action === 'startHook') {
+      options.hooks.start(decision.call, () => options.wake(name))
+      return false
+    }
+    if (decision.action !== 'setHooks') return true
+    await act.setHooks(ports.api, cluster, state, decision.runs, signal)
+    for (const run of decision.runs) {
+      options.hooks.recorded(run, name)
+      const before = state.spec.hooks?.find((entry) => entry.hook === run.hook && entry.since === run.since)
+      for (const event of hookEvents(name, before, run)) options.events.record(event)
+    }
+    return false
   }
 
   function noteRollout({ node, state }: NodeView, rollout: Rollout): void {

@@ -1,4 +1,5 @@
 import { directUpdates } from '../../api/direct-update.ts'
+import type { HookRun } from '../../api/hook.ts'
 import type { Node, ObjectReference } from '../../api/kube.ts'
 import { nodes, pods } from '../../api/kube.ts'
 import type { Rollout } from '../../api/node-state.ts'
@@ -73,6 +74,21 @@ function phaseEvent(node: Node, before: Rollout | undefined, after: Rollout): No
     default:
       return undefined
   }
+}
+
+type HookEvent = Omit<NodeEvent, 'related'>
+
+/** A hook that failed, and a clean-up that did: somebody may have to undo something by hand. */
+export function hookEvents(node: string, before: HookRun | undefined, after: HookRun): readonly HookEvent[] {
+  const regarding = { apiVersion: nodes.apiVersion, kind: nodes.kind, name: node }
+  const say = (reason: HookRun['reason']): readonly HookEvent[] =>
+    reason
+      ? [{ regarding, type: 'Warning', reason: reason.code, action: 'Hook', note: reason.message.slice(0, 1000) }]
+      : []
+  return [
+    ...(after.state !== before?.state ? say(after.reason) : []),
+    ...(after.cleanup?.state !== before?.cleanup?.state ? say(after.cleanup?.reason) : []),
+  ]
 }
 
 /** We cordoned it, and it still is, but nothing says so any more. */

@@ -4,6 +4,7 @@ import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { ProfileWave } from '../../api/strategy.ts'
 import type { Work } from '../../api/work.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
+import { gatesOf } from '../../core/gates/gate.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from '../update/operation-source.ts'
@@ -151,5 +152,7 @@ function operationFor(id: string, update: string, drain: boolean, policy: Mainte
     rollback: 'Never',
     nodeTimeout,
     drain: drainOf(policy?.spec.drain),
+    // What disturbs nobody needs nobody's leave.
+    gates: drain ? gatesOf(policy?.spec.gates) : [],
   }
 }

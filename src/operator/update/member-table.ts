@@ -35,8 +35,8 @@ export class MemberTable {
   readonly #members = new Map<string, Member>()
   readonly #order = new WaveOrder()
   readonly #counts: Record<Standing, number> = { waiting: 0, working: 0, attention: 0, failed: 0, done: 0, skipped: 0 }
-  readonly #workers = { total: 0, counted: 0 }
-  readonly #controlPlane = { open: 0, working: 0, broken: 0 }
+  readonly #workers = { total: 0, counted: 0, begun: 0 }
+  readonly #controlPlane = { total: 0, open: 0, working: 0, broken: 0 }
   readonly #free = new Set<string>()
   /** Waiting, but not Ready. */
   readonly #unready = new Set<string>()
@@ -93,6 +93,15 @@ export class MemberTable {
   /** Workers among them that count only because they are not Ready. */
   get countedNotReady(): ReadonlySet<string> {
     return this.#controlPlane.open > 0 ? noNames : this.#idleNotReady
+  }
+
+  /** Whether nodes of the control plane are among them, done or not, and whether a worker was taken. */
+  get reach(): { readonly hasControlPlane: boolean; readonly hasBegunWorkers: boolean } {
+    return { hasControlPlane: this.#controlPlane.total > 0, hasBegunWorkers: this.#workers.begun > 0 }
+  }
+
+  get isAllDone(): boolean {
+    return this.#counts.done + this.#counts.skipped === this.#members.size
   }
 
   get inControlPlaneWave(): boolean {
@@ -225,12 +234,15 @@ export class MemberTable {
     this.#counts[standing] += by
     const open = standing !== 'done' && standing !== 'skipped'
     const working = standing === 'working' || standing === 'attention'
+    const begun = standing !== 'waiting' && standing !== 'skipped'
     if (role === 'ControlPlane') {
+      this.#controlPlane.total += by
       if (open) this.#controlPlane.open += by
       if (working) this.#controlPlane.working += by
       if (standing === 'failed' || standing === 'attention') this.#controlPlane.broken += by
     } else {
       this.#workers.total += by
+      if (begun) this.#workers.begun += by
       if (working || !ready) this.#workers.counted += by
       if (!working && !ready) this.#list(this.#idleNotReady, member, by)
     }

@@ -5,7 +5,6 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
-import { oldestApiServer } from '../../core/kubernetes/oldest-api-server.ts'
 import { selects } from '../../core/label-selector.ts'
 import type { Claim, Request } from '../../core/ledger/grants.ts'
 import { cordonOwner } from '../../core/node/node-facts.ts'
@@ -15,10 +14,11 @@ import { type Operation, ownerOfOperation } from '../../core/update/operation.ts
 import type { ProgressView } from '../../core/update/progress.ts'
 import { isAtTarget, type Standing, standingOf } from '../../core/update/standing.ts'
 import { isLost, type Strategy, stepWave, strategyOf, type WaveStep, waveLimit } from '../../core/update/waves.ts'
-import { compareVersions } from '../../core/version.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { WaveStanding } from '../hooks/wave-checks.ts'
+import { kubeletCeiling } from './kubelet-ceiling.ts'
 import { MemberTable } from './member-table.ts'
-import type { Terms } from './terms.ts'
+import { haltOf, type Terms } from './terms.ts'
 
 export interface Slots {
   holderOf(node: string): string | undefined
@@ -128,7 +128,7 @@ export class RunningOperation {
 
   /** Nodes that should stage now and have not been asked: always a few ahead of those under work. */
   toStage(): readonly string[] {
-    if (!this.#stages || this.#halt() || this.#stop()) return []
+    if (!this.#stages || haltOf(this.#terms.desired, this.#operation.update) || this.#stop()) return []
     const ahead = Math.min(stagingAtMost, Math.max(2, 2 * this.#workersAtOnce))
     return this.table.nextToStage(ahead)
   }
@@ -184,7 +184,21 @@ export class RunningOperation {
       waves: this.#strategy.waves,
       workers: this.table.ranked,
       counts: this.table.wave,
+      soakGate: (index) => this.#terms.checks?.soaking(this.waveStanding, index + 1),
+      gate: (index) => this.#terms.checks?.leaving(this.waveStanding, index + 1),
     })
+  }
+
+  /** Where it stands for gates and hooks. */
+  get waveStanding(): WaveStanding {
+    const { reach, inControlPlaneWave, ranked } = this.table
+    const wave = inControlPlaneWave || ranked === 0 ? 0 : (this.#terms.wave?.index ?? 0) + 1
+    return { operation: this.#operation, ...reach, wave }
+  }
+
+  /** Whether hooks after the wave, or after all, are due. */
+  waveDone(now: Date): { readonly wave: boolean; readonly all: boolean } {
+    return { wave: this.wave(now)?.reason?.code === 'HookRunning', all: this.table.isAllDone }
   }
 
   progress(now: Date): ProgressView {
@@ -195,9 +209,14 @@ export class RunningOperation {
       counts: { ...this.table.counts },
       slots: this.#slots.heldBy(this.id),
       stop: this.#stop(),
-      waitingFor: this.#obstacle(wave),
+      waitingFor: this.#obstacle(wave) ?? this.#ending(wave),
       broken: this.#broken(3),
     }
+  }
+
+  /** Every node is done: what still stands between it and its end. */
+  #ending(wave: WaveStep | undefined): Reason | undefined {
+    return this.table.isAllDone ? (wave?.reason ?? this.#terms.checks?.ending(this.waveStanding)) : undefined
   }
 
   #obstacle(wave: WaveStep | undefined): Reason | undefined {
@@ -225,23 +244,14 @@ export class RunningOperation {
   }
 
   #held(): Reason | undefined {
-    return this.#halt() ?? this.#stop() ?? this.#ceiling() ?? this.#terms.held?.()
-  }
-
-  /** A person stopped it, for now or for good. */
-  #halt(): Reason | undefined {
-    const { update } = this.#operation
-    switch (this.#terms.desired) {
-      case 'Paused':
-        return {
-          code: 'UpdatePaused',
-          message: `nothing new starts: it is paused; go on with slipway resume ${update}`,
-        }
-      case 'Cancelled':
-        return { code: 'UpdateCancelled', message: 'nothing new starts: it is cancelled' }
-      default:
-        return undefined
-    }
+    const { held, checks } = this.#terms
+    return (
+      haltOf(this.#terms.desired, this.#operation.update) ??
+      this.#stop() ??
+      this.#ceiling() ??
+      held?.() ??
+      checks?.starting(this.waveStanding)
+    )
   }
 
   /** Why nothing more starts before a person did something. */
@@ -277,20 +287,8 @@ export class RunningOperation {
   }
 
   #ceiling(): Reason | undefined {
-    return this.table.inControlPlaneWave ? undefined : this.#kubeletCeiling()
-  }
-
-  /** Rule 3, looked at again before every worker: an API server may have joined or lag since the plan. */
-  #kubeletCeiling(): Reason | undefined {
-    const target = this.#operation.work.kubernetes?.version
-    if (target === undefined) return undefined
-    const controlPlane = [...this.#cluster.controlPlane].flatMap((name) => this.#cluster.nodes.get(name) ?? [])
-    const oldest = oldestApiServer(controlPlane, (name) => this.#cluster.states.get(name), this.#serverVersion)
-    if (compareVersions(target, oldest) <= 0) return undefined
-    return {
-      code: 'KubeletWouldBeNewer',
-      message: `the oldest API server runs ${oldest}; a kubelet must not be newer (${target})`,
-    }
+    if (this.table.inControlPlaneWave) return undefined
+    return kubeletCeiling(this.#cluster, this.#operation.work.kubernetes?.version, this.#serverVersion)
   }
 
   #stagingOf(node: Node, state: NodeState | undefined): StagingState {

@@ -7,6 +7,7 @@ import type { StrategySpec, WaveStatus } from '../../api/strategy.ts'
 import type { Work } from '../../api/work.ts'
 import type { ApiAway } from '../../core/control-plane/may-leave.ts'
 import type { Budget } from '../../core/ledger/tally.ts'
+import type { UpdateChecks } from '../hooks/wave-checks.ts'
 
 /** On what terms an operation takes its nodes, and which they are. */
 export interface Terms {
@@ -33,6 +34,23 @@ export interface Terms {
   readonly apiAway?: ApiAway
   /** Why nothing of it may start now. */
   readonly held?: () => Reason | undefined
+  /** Gates and hooks between its waves. */
+  readonly checks?: UpdateChecks
   /** What is asked of one node, where it differs from node to node. */
   readonly workFor?: (node: string) => Work
+}
+
+/** A person stopped it, for now or for good. */
+export function haltOf(desired: Terms['desired'], update: string): Reason | undefined {
+  switch (desired) {
+    case 'Paused':
+      return {
+        code: 'UpdatePaused',
+        message: `nothing new starts: it is paused; go on with slipway resume ${update}`,
+      }
+    case 'Cancelled':
+      return { code: 'UpdateCancelled', message: 'nothing new starts: it is cancelled' }
+    default:
+      return undefined
+  }
 }

@@ -7,11 +7,14 @@ import type { Work } from '../../api/work.ts'
 import { saysApiAway } from '../../core/control-plane/api-away.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import type { Plan } from '../../core/plan/plan-update.ts'
-import { finalizer, isEndedPhase, isRetryOpen, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
+import { finalizer, isEndedPhase, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import { phaseOf } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { Checkpoints } from '../gates/checkpoints.ts'
+import type { Hooks } from '../hooks/hooks.ts'
+import { WaveChecks } from '../hooks/wave-checks.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { Later, Planner } from '../preflight/planner.ts'
@@ -20,6 +23,7 @@ import { RunningOperation } from './running-operation.ts'
 import { readScript, type ScriptShelf } from './script-content.ts'
 import type { Terms } from './terms.ts'
 import { eventsOf } from './update-events.ts'
+import { isOver, isPlanned, startOf } from './update-life.ts'
 import { previewFor } from './update-preview.ts'
 import {
   cancelledStatus,
@@ -30,7 +34,6 @@ import {
   type Refusal,
   refusedStatus,
   runningStatus,
-  startOf,
 } from './update-status.ts'
 import { updateTerms } from './update-terms.ts'
 
@@ -41,12 +44,15 @@ export interface UpdateControllerOptions {
   readonly operations: Operations
   readonly scripts: ScriptShelf
   readonly planner: Planner
+  readonly checkpoints: Checkpoints
+  readonly hooks: Hooks
   readonly events: EventRecorder
   readonly namespace: string
   readonly serverVersion: string
   readonly ownNode: string | undefined
   readonly wakeNode: (node: string) => void
   readonly wakeGrants: () => void
+  readonly wakeUpdate: (name: string) => void
   /** What rolling the profile out asks of one node. */
   readonly profileWork: (node: string, profile: string) => Work | undefined
 }
@@ -59,6 +65,15 @@ const replanMs = 15_000
 export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile {
   const { ports, cluster, book, operations } = options
   const writtenAtMs = new Map<string, number>()
+  const checks = new WaveChecks({
+    checkpoints: options.checkpoints,
+    hooks: options.hooks,
+    clock: ports.clock,
+    update: (name) => cluster.updates.get(name),
+    write: (name, hooks, signal) => writeStatus(name, (_now, { status }) => ({ ...status, hooks: [...hooks] }), signal),
+    wake: options.wakeUpdate,
+    wakeGrants: options.wakeGrants,
+  })
 
   return async (name, signal) => {
     const update = cluster.updates.get(name)
@@ -84,8 +99,11 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       if (update.status?.observedGeneration !== update.metadata.generation) {
         await writeStatus(name, (_now, latest) => ({ ...latest.status, ...observed(latest) }), signal)
       }
+      await checks.settle(name, signal)
       return undefined
     }
+    // What an operation that is over owes comes before the next one.
+    if (update.status?.operationID !== id && !(await checks.settle(name, signal))) return undefined
     if (operation.cancel !== undefined && !(update.status?.operationID === id && isPlanned(update))) {
       operations.remove(name, false)
       await writeStatus(name, (now, latest) => cancelledStatus(latest, id, now), signal)
@@ -154,7 +172,8 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
 
   function termsOf(update: DirectUpdate, operation: Operation, warnings: readonly Reason[]): Terms {
     const terms = updateTerms(update, operation, options.profileWork, ports.clock.now())
-    return { ...terms, apiAway: saysApiAway(warnings) ? 'Stated' : 'Unstated' }
+    const apiAway = saysApiAway(warnings) ? 'Stated' : 'Unstated'
+    return { ...terms, apiAway, checks: checks.of(update.metadata.name) }
   }
 
   async function refuse(name: string, id: string, refusal: Refusal, signal: AbortSignal) {
@@ -171,14 +190,17 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
 
   async function report(running: RunningOperation, signal: AbortSignal) {
     const name = running.owner
+    await checks.advance(name, running.waveStanding, running.waveDone(ports.clock.now()), signal)
     const update = cluster.updates.get(name)
     if (!update) return undefined
     const now = ports.clock.now()
     const changedPhase = phaseOf(running.progress(now)) !== update.status?.phase
     const dueMs = (writtenAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + statusEveryMs - ports.clock.monotonicMs()
     if (!changedPhase && dueMs > 0) return { afterMs: dueMs }
-    const compute = (latest: DirectUpdate, at: Date) =>
-      runningStatus(latest, running, (node) => cluster.states.get(node), cluster.policy?.spec.paused === true, at)
+    const compute = (latest: DirectUpdate, at: Date) => ({
+      ...runningStatus(latest, running, (node) => cluster.states.get(node), cluster.policy?.spec.paused === true, at),
+      ...standingGates(options.checkpoints, running.id),
+    })
     const next = compute(update, now)
     if (changedPhase || !equalJson(next, update.status)) {
       writtenAtMs.set(name, ports.clock.monotonicMs())
@@ -213,6 +235,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (!finalizers.includes(finalizer)) return undefined
     operations.leaving.add(name)
     if (wakeHeld(name) + wakeStaging(name) > 0) return undefined
+    if (!(await checks.settle(name, signal))) return undefined
     const kept = finalizers.filter((entry) => entry !== finalizer)
     await patch(update, { metadata: { finalizers: kept.length > 0 ? kept : null } }, signal)
     return undefined
@@ -286,14 +309,10 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
   }
 }
 
-function isPlanned({ status }: DirectUpdate): boolean {
-  return status?.conditions?.some(({ type, status: holds }) => type === 'Planned' && holds === 'True') ?? false
-}
-
-/** A failed one goes on when a person asks for that. */
-function isOver({ spec, status }: DirectUpdate, id: string): boolean {
-  if (status?.operationID !== id || !isEndedPhase(status.phase)) return false
-  return !(status.phase === 'Failed' && isRetryOpen({ spec, status }))
+/** None = the field goes. */
+function standingGates(checkpoints: Checkpoints, id: string): Pick<DirectUpdateStatus, 'gates'> {
+  const gates = [...checkpoints.standing(id)]
+  return { gates: gates.length > 0 ? gates : undefined }
 }
 
 /** The first of two instants, where there is one. */

@@ -1,0 +1,186 @@
+// How each type of gate is looked at. What the API holds is watched while somebody asks; servers are asked anew each time.
+
+import type { GateSpec } from '../../api/gate.ts'
+import { configMaps, type KubeObject, pods, type ResourceType, secrets } from '../../api/kube.ts'
+import { isKubeError } from '../../api/kube-error.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import { judgeExpression } from '../../core/gates/expression.ts'
+import type { Gate, Look } from '../../core/gates/gate.ts'
+import { type Answer, judgeAlerts, judgeHttp, judgePrometheus } from '../../core/gates/judge-answers.ts'
+import { judgeNodes, judgePods } from '../../core/gates/judge-objects.ts'
+import { environmentOf, type Subject } from '../../core/hooks/subject.ts'
+import { selects } from '../../core/label-selector.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import { slimPod } from '../drain/slim-pod.ts'
+import type { OperatorPorts } from '../ports.ts'
+import type { JobRuns } from './job-runs.ts'
+import type { SharedWatches } from './shared-watches.ts'
+
+export interface LookerTools {
+  readonly ports: OperatorPorts
+  readonly cluster: Cluster
+  readonly holderOf: (node: string) => string | undefined
+  readonly watches: SharedWatches
+  readonly jobs: JobRuns
+  readonly namespace: string
+}
+
+export interface Looker {
+  look(signal: AbortSignal): Promise<Look>
+  close(): void
+}
+
+/** A server that has not answered by then is not known. */
+const answerMs = 10_000
+
+export function openLooker(gate: Gate, subject: Subject, tools: LookerTools, onNews: () => void): Looker {
+  const { spec } = gate
+  switch (spec.type) {
+    case 'NodeReady':
+      return nodeLooker(spec, subject, tools, onNews)
+    case 'PodsReady':
+      return podLooker(spec, subject, tools, onNews)
+    case 'Cel':
+      return objectLooker(spec, subject, tools, onNews)
+    case 'Job':
+      return jobLooker(gate, subject, tools, onNews)
+    case 'Prometheus':
+      return webLooker(spec, tools, `/api/v1/query?query=${encodeURIComponent(spec.query ?? '')}`, (answer) =>
+        judgePrometheus(answer, spec),
+      )
+    case 'Alertmanager':
+      return webLooker(spec, tools, alertPath(spec.matchers ?? []), judgeAlerts)
+    case 'Http':
+      return webLooker(spec, tools, '', (answer) => judgeHttp(answer, spec))
+  }
+}
+
+function nodeLooker(spec: GateSpec, subject: Subject, { cluster, holderOf }: LookerTools, onNews: () => void): Looker {
+  const close = cluster.nodes.subscribe(onNews)
+  const selected = () => [...cluster.nodes.values()].filter(({ metadata }) => selects(spec.selector, metadata.labels))
+  return {
+    look: async () => judgeNodes(selected(), (node) => node !== subject.node && holderOf(node) !== undefined),
+    close,
+  }
+}
+
+function podLooker(spec: GateSpec, { node }: Subject, { watches }: LookerTools, onNews: () => void): Looker {
+  const { namespace, selector, onNode, atLeast = 1 } = spec
+  const nodeName = onNode === true ? node : undefined
+  const watched = watches.use(pods, { namespace, selector, nodeName }, onNews, slimPod)
+  return {
+    look: async () => unlessHidden(watched.obstacle(), () => judgePods(watched.objects(), atLeast)),
+    close: () => watched.release(),
+  }
+}
+
+function objectLooker(spec: GateSpec, subject: Subject, { watches, cluster }: LookerTools, onNews: () => void): Looker {
+  const { object, expression = '' } = spec
+  const scope = () => ({
+    node: subject.node === undefined ? null : cluster.nodes.get(subject.node),
+    wave: subject.wave ?? 0,
+  })
+  if (!object) {
+    const close = cluster.nodes.subscribe(onNews)
+    return { look: async () => judgeExpression(expression, { object: null, objects: [], ...scope() }), close }
+  }
+  const { apiVersion, resource, namespace, name, selector } = object
+  const type: ResourceType<KubeObject> = {
+    apiVersion,
+    kind: resource,
+    plural: resource,
+    namespaced: namespace !== undefined,
+  }
+  const watched = watches.use(type, { namespace, name, selector }, onNews)
+  const judge = (): Look => {
+    const objects = watched.objects()
+    const [first = null] = objects
+    if (name !== undefined && first === null) {
+      return {
+        state: 'unknown',
+        message: `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name} is not there`,
+      }
+    }
+    return judgeExpression(expression, { object: first, objects, ...scope() })
+  }
+  return { look: async () => unlessHidden(watched.obstacle(), judge), close: () => watched.release() }
+}
+
+function jobLooker(gate: Gate, subject: Subject, { jobs }: LookerTools, onNews: () => void): Looker {
+  const followed = jobs.follow(onNews)
+  const { cronJob = '', onNode } = gate.spec
+  const wish = {
+    purpose: ['gate', gate.name, gate.when, subject.operation, subject.node, subject.wave, subject.attempt].join(' '),
+    cronJob,
+    environment: environmentOf(subject),
+    onNode: onNode === true ? subject.node : undefined,
+    timeoutMs: gate.timeoutMs,
+  }
+  return {
+    look: async (signal) =>
+      (await jobs.look(wish, followed, signal)) ?? {
+        state: 'unknown',
+        message: `the Job made of CronJob ${cronJob} runs`,
+      },
+    close: () => followed.release(),
+  }
+}
+
+function webLooker(spec: GateSpec, tools: LookerTools, path: string, judge: (answer: Answer) => Look): Looker {
+  const url = `${path === '' ? spec.url : spec.url?.replace(/\/+$/, '')}${path}`
+  return {
+    look: async (signal) => {
+      try {
+        const { web } = tools.ports
+        if (!web) return { state: 'broken', message: 'this operator has no way to ask a server' }
+        const [token, ca] = await Promise.all([tokenOf(spec, tools, signal), authorityOf(spec, tools, signal)])
+        const answer = await web.request(
+          {
+            method: 'GET',
+            url,
+            timeoutMs: answerMs,
+            ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+            ...(ca !== undefined && { ca }),
+          },
+          signal,
+        )
+        const look = judge(answer)
+        return look.state === 'holds' ? look : { ...look, message: `${hostOf(url)} ${look.message}` }
+      } catch (error) {
+        if (signal.aborted) throw error
+        if (error instanceof SlipwayError || isKubeError(error)) return { state: 'unknown', message: error.message }
+        throw error
+      }
+    },
+    close: () => undefined,
+  }
+}
+
+function alertPath(matchers: readonly string[]): string {
+  const filters = matchers.map((matcher) => `&filter=${encodeURIComponent(matcher)}`)
+  return `/api/v2/alerts?active=true&silenced=false&inhibited=false&unprocessed=true${filters.join('')}`
+}
+
+async function tokenOf({ bearerToken }: GateSpec, { ports, namespace }: LookerTools, signal: AbortSignal) {
+  if (!bearerToken) return undefined
+  const { name, key } = bearerToken
+  const encoded = (await ports.api.get(secrets, { namespace, name }, signal)).data?.[key]
+  if (encoded === undefined) throw new SlipwayError('NotFound', `Secret ${namespace}/${name} has no key ${key}`)
+  return atob(encoded).trim()
+}
+
+async function authorityOf({ ca }: GateSpec, { ports, namespace }: LookerTools, signal: AbortSignal) {
+  if (!ca) return undefined
+  const { name, key } = ca
+  const text = (await ports.api.get(configMaps, { namespace, name }, signal)).data?.[key]
+  if (text === undefined) throw new SlipwayError('NotFound', `ConfigMap ${namespace}/${name} has no key ${key}`)
+  return text
+}
+
+function unlessHidden(obstacle: string | undefined, judge: () => Look): Look {
+  return obstacle === undefined ? judge() : { state: 'unknown', message: obstacle }
+}
+
+function hostOf(url: string): string {
+  return new URL(url).host
+}
