@@ -175,6 +175,10 @@ export class MemberTable {
     yield* members.map(requestOf)
   }
 
+  hasStaged(name: string): boolean {
+    return this.#staging.ready.has(name)
+  }
+
   isStaging(name: string): boolean {
     return this.#staging.asked.has(name) || this.#staging.ready.has(name)
   }

@@ -5,11 +5,11 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
+import { oldestApiServer } from '../../core/kubernetes/oldest-api-server.ts'
 import { selects } from '../../core/label-selector.ts'
-import type { Claim } from '../../core/ledger/grants.ts'
+import type { Claim, Request } from '../../core/ledger/grants.ts'
 import { cordonOwner } from '../../core/node/node-facts.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
-import { oldestApiServer } from '../../core/plan/plan-update.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import type { ProgressView } from '../../core/update/progress.ts'
@@ -148,11 +148,24 @@ export class RunningOperation {
     const maxUnavailable = this.table.inControlPlaneWave ? 1 : this.#workersAtOnce
     return {
       holder: this.id,
-      requests: this.#stages ? this.table.staged() : this.table.candidates(),
+      requests: this.#requests(),
       held: this.#held(),
       apiAway: this.#terms.apiAway ?? 'Stated',
       budgets: this.#terms.budgets,
       limit: { maxUnavailable, ...this.#counted() },
+    }
+  }
+
+  /** The control plane goes strictly in turn, so that its order can be told beforehand; of the workers, who has staged goes. */
+  #requests(): Iterable<Request> {
+    if (!this.#stages) return this.table.candidates()
+    return this.table.inControlPlaneWave ? this.#stagedInTurn() : this.table.staged()
+  }
+
+  *#stagedInTurn(): Generator<Request> {
+    for (const request of this.table.candidates()) {
+      if (!this.table.hasStaged(request.node)) return
+      yield request
     }
   }
 
