@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/longest-first.ts'
 
 // Two workers: the API-server tests bring their own processes, and the seeded runs fill a core each.
 export default defineConfig({
@@ -6,6 +7,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     passWithNoTests: true,
+    sequence: { sequencer: LongestFirst },
     // What is polled for is another process's doing; a second is no limit on a busy machine.
     expect: { poll: { timeout: 30_000, interval: 100 } },
     reporters: process.env.SLIPWAY_TEST_REPORT
@@ -45,7 +47,7 @@ export default defineConfig({
                   process.env.SLIPWAY_E2E === 'full'
                     ? ['test/{e2e,conformance}/**/*.test.ts']
                     : ['test/e2e/*.test.ts', 'test/conformance/quick/*.test.ts'],
-                testTimeout: 900_000,
+                testTimeout: 1_800_000,
                 hookTimeout: 3_600_000,
                 sequence: { groupOrder: 2 },
               },
@@ -55,7 +57,7 @@ export default defineConfig({
               test: {
                 name: 'conformance',
                 include: ['test/conformance/**/*.test.ts'],
-                testTimeout: 900_000,
+                testTimeout: 1_800_000,
                 hookTimeout: 3_600_000,
                 sequence: { groupOrder: 3 },
               },

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { budgetSchema } from './budget.ts'
 import { type CelRule, celRules } from './cel-rule.ts'
 import { drainSettingsSchema } from './drain-settings.ts'
+import { foreignLockSchema } from './foreign-lock.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import {
   absolutePath,
@@ -57,6 +58,11 @@ export const maintenanceSchema = z.strictObject({
 export const maintenancePolicySpecSchema = z.strictObject({
   paused: z.boolean().optional().describe('emergency stop: nothing new starts, anywhere'),
   budgets: z.array(budgetSchema).max(16).optional(),
+  locks: z
+    .array(foreignLockSchema)
+    .max(4)
+    .optional()
+    .describe('locks of other tools that are taken before the first node goes, and honoured while others have them'),
   drain: drainSettingsSchema.optional(),
   reboots: z
     .strictObject({
@@ -80,6 +86,12 @@ export const maintenancePolicySpecSchema = z.strictObject({
     .optional()
     .describe(
       'keep new pods off nodes that wait for their turn where others can take them (PreferNoSchedule). Default false',
+    ),
+  leaveLoadBalancers: z
+    .boolean()
+    .optional()
+    .describe(
+      'nodes under work carry the label node.kubernetes.io/exclude-from-external-load-balancers. Default false',
     ),
   history: z
     .strictObject({

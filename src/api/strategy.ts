@@ -24,8 +24,9 @@ const shrinking = 'has a wave that is smaller than the one before: sizes are cum
 const unfinished = 'ends with a wave below 100%: nodes would be left out for good; make the last size 100%'
 const nothingFollows = 'asks for approval after its last wave: nothing follows it; remove its promotion'
 
-const counts = 'self.filter(w, type(w.size) == int).map(w, int(w.size))'
-const shares = "self.filter(w, type(w.size) == string).map(w, int(string(w.size).replace('%', '')))"
+// Conversions straight from the field: its length is bounded, that of a text made in between is not.
+const counts = 'self.map(w, type(w.size) == int, int(w.size))'
+const shares = "self.map(w, type(w.size) == string, int(w.size.replace('%', '')))"
 
 const wavesSchema = z
   .array(waveSchema)
@@ -37,7 +38,7 @@ const wavesSchema = z
   .meta(
     celRules(
       { rule: `${counts}.isSorted() && ${shares}.isSorted()`, message: shrinking },
-      { rule: "string(self[size(self) - 1].size) == '100%'", message: unfinished },
+      { rule: "self[size(self) - 1].size == '100%'", message: unfinished },
       {
         rule: "!has(self[size(self) - 1].promotion) || self[size(self) - 1].promotion != 'Manual'",
         message: nothingFollows,
@@ -104,5 +105,9 @@ export const waveStatusSchema = z
   })
   .describe('the wave of workers that may be taken now')
 
+/** A profile may roll out what disturbs nobody and what needs a drain side by side. */
+export const profileWaveSchema = waveStatusSchema.extend({ operationID: z.string().max(320) })
+
 export type StrategySpec = z.infer<typeof strategySchema>
 export type WaveStatus = z.infer<typeof waveStatusSchema>
+export type ProfileWave = z.infer<typeof profileWaveSchema>

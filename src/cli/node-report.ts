@@ -3,7 +3,7 @@
 import type { Node } from '../api/kube.ts'
 import type { NodePhase, NodeState } from '../api/node-state.ts'
 import type { Reason } from '../api/reason.ts'
-import { cordonOwner, isCordoned, isReady, type Role, roleOf } from '../core/node/node-facts.ts'
+import { cordonOwner, isCordoned, isReady, keptForPerson, type Role, roleOf } from '../core/node/node-facts.ts'
 import { ownerOfOperation } from '../core/update/operation.ts'
 import { runningStep } from './progress/view.ts'
 
@@ -46,5 +46,6 @@ export function nodeReport(node: Node, state: NodeState | undefined): NodeReport
 export function cordonHolder(node: Node): string | undefined {
   if (!isCordoned(node)) return undefined
   const operation = cordonOwner(node)
+  if (operation === keptForPerson) return 'a person (hold)'
   return operation === undefined ? 'a person' : `update ${ownerOfOperation(operation)}`
 }

@@ -5,16 +5,20 @@ import { contextOf, type RunAction } from './command-context.ts'
 import { addAgent } from './commands/agent.ts'
 import { addBundle } from './commands/bundle.ts'
 import { addDemo } from './commands/demo.ts'
+import { addHold } from './commands/hold.ts'
 import { addHost } from './commands/host.ts'
 import { addInstall } from './commands/install.ts'
 import { addLogs } from './commands/logs.ts'
 import { addNodes } from './commands/nodes.ts'
 import { addOperator } from './commands/operator.ts'
 import { addPlan } from './commands/plan.ts'
+import { addRelease } from './commands/release.ts'
 import { addSim } from './commands/sim-agents.ts'
 import { addSimulate } from './commands/simulate.ts'
 import { addSnapshot } from './commands/snapshot.ts'
 import { addStatus } from './commands/status.ts'
+import { addSteering } from './commands/steer.ts'
+import { addStart, addStop } from './commands/stop.ts'
 import { addUpdate } from './commands/update.ts'
 import { addWhy } from './commands/why.ts'
 import type { CliDependencies } from './dependencies.ts'
@@ -79,9 +83,14 @@ const commands = [
   addPlan,
   addUpdate,
   addStatus,
+  addSteering,
   addNodes,
   addWhy,
   addLogs,
+  addHold,
+  addRelease,
+  addStop,
+  addStart,
   addHost,
   addBundle,
   addInstall,

@@ -3,6 +3,8 @@
 import { type DirectUpdateSpec, directUpdateSpecSchema, directUpdates } from '../api/direct-update.ts'
 import { objectName } from '../api/scalars.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
+import type { StrategySpec } from '../api/strategy.ts'
+import { strategyOf } from '../core/update/waves.ts'
 import type { CliDependencies } from './dependencies.ts'
 import { parseSelector } from './label-selector.ts'
 import { type ScriptContent, scriptContent } from './script-content.ts'
@@ -22,6 +24,11 @@ export interface DraftOptions {
   readonly maxUnavailable?: number | string
   readonly maxFailures?: number
   readonly nodeTimeout?: string
+  readonly operationTimeout?: string
+  readonly strategy?: StrategySpec['type']
+  readonly waves?: readonly (number | string)[]
+  readonly soak?: string
+  readonly skip?: readonly string[]
 }
 
 export interface Draft {
@@ -54,12 +61,8 @@ function specOf(
   given: DirectUpdateSpec | undefined,
 ): DirectUpdateSpec {
   const { kubernetes, osImage, osPackages, profile, reboot, rollback, selector, nodeTimeout } = options
-  const { maxUnavailable, maxFailures } = options
-  const strategy = {
-    ...given?.strategy,
-    ...(maxUnavailable !== undefined && { maxUnavailable }),
-    ...(maxFailures !== undefined && { maxFailures }),
-  }
+  const { operationTimeout, skip } = options
+  const strategy = strategyFrom(options, given?.strategy)
   return {
     ...(kubernetes !== undefined && { kubernetes: { version: kubernetes } }),
     ...((osImage !== undefined || osPackages !== undefined) && {
@@ -72,6 +75,25 @@ function specOf(
     ...(selector !== undefined && { nodeSelector: copied(parseSelector(selector)) }),
     ...(Object.keys(strategy).length > 0 && { strategy }),
     ...(nodeTimeout !== undefined && { nodeTimeout }),
+    ...(operationTimeout !== undefined && { operationTimeout }),
+    ...(skip && { skip: [...skip] }),
+  }
+}
+
+function strategyFrom(options: DraftOptions, given: StrategySpec = {}): StrategySpec {
+  const { strategy: type, waves, soak, maxUnavailable, maxFailures } = options
+  const base = { ...given, ...(type && { type }) }
+  const sizes = waves?.map((size) => ({ size })) ?? (soak === undefined ? undefined : strategyOf(base).waves)
+  // The last wave has nothing after it to wait for.
+  const soaked = sizes?.map((wave, index) => ({
+    ...wave,
+    ...(soak !== undefined && index < sizes.length - 1 && { soak }),
+  }))
+  return {
+    ...base,
+    ...(soaked && { waves: soaked }),
+    ...(maxUnavailable !== undefined && { maxUnavailable }),
+    ...(maxFailures !== undefined && { maxFailures }),
   }
 }
 

@@ -2,8 +2,9 @@
 
 import { Option } from 'commander'
 import { durationText, kubernetesVersion, objectName } from '../api/scalars.ts'
+import { strategyTypes } from '../api/strategy.ts'
 import { rebootChoices, rollbackChoices } from '../api/work.ts'
-import { nodeCount, textOf, wholeNumber } from './usage.ts'
+import { nodeCount, textOf, waveSizes, wholeNumber } from './usage.ts'
 
 export function workOptions(): readonly Option[] {
   return [
@@ -24,9 +25,23 @@ export function workOptions(): readonly Option[] {
     ),
     new Option('-l, --selector <labels>', 'only nodes with these labels, like pool=a'),
     new Option('--max-unavailable <count>', 'workers away at once: a number or a percentage').argParser(nodeCount),
+    new Option('--strategy <type>', 'Rolling, Parallel, Canary or Batches (default: Rolling)').choices([
+      ...strategyTypes,
+    ]),
+    new Option('--waves <sizes>', 'waves of one’s own: cumulative numbers or percentages, like 1,10%,100%').argParser(
+      waveSizes,
+    ),
+    new Option('--soak <duration>', 'how long each wave but the last is looked at before the next begins').argParser(
+      textOf(durationText, 'It must be a duration such as 30m.'),
+    ),
+    new Option('--skip <node...>', 'nodes to leave out'),
     new Option('--max-failures <count>', 'nodes that may fail before it stops').argParser(wholeNumber(0, 100_000)),
     new Option('--node-timeout <duration>', 'how long the work on one node may take').argParser(
       textOf(durationText, 'It must be a duration such as 30m.'),
     ),
+    new Option(
+      '--operation-timeout <duration>',
+      'how long all of it may take; time in which it is paused is not counted',
+    ).argParser(textOf(durationText, 'It must be a duration such as 4h.')),
   ]
 }

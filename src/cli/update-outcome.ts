@@ -1,6 +1,7 @@
 // When an update has come to its end for the one who follows it, and with which exit code.
 
 import type { DirectUpdate, UpdateCondition } from '../api/direct-update.ts'
+import { isEndedPhase } from '../core/update/operation.ts'
 import { exitCode } from './exit-code.ts'
 
 /** False while the operator has not yet looked at the present spec: then its status speaks of an earlier one. */
@@ -33,7 +34,7 @@ export function isEnded(update: DirectUpdate): boolean {
   if (!isObserved(update)) return false
   const phase = update.status?.phase
   if (phase === 'Planned') return true
-  return phase === 'Succeeded' || phase === 'Failed' || phase === 'RequiresAttention' || refusal(update) !== undefined
+  return isEndedPhase(phase) || phase === 'RequiresAttention' || refusal(update) !== undefined
 }
 
 /** Its nodes are no longer its own: a later update may have taken them over. */
@@ -45,9 +46,13 @@ export function outcomeCode(update: DirectUpdate): number {
   if (refusal(update)) return exitCode.blocked
   switch (isObserved(update) ? update.status?.phase : undefined) {
     case 'Failed':
+    case 'Cancelled':
       return exitCode.failed
     case 'RequiresAttention':
+    case 'Paused':
       return exitCode.blocked
+    case 'InProgress':
+      return update.status?.wave?.promotion ? exitCode.blocked : exitCode.done
     default:
       return exitCode.done
   }

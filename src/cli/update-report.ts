@@ -15,6 +15,8 @@ export interface UpdateReport {
   readonly summary: Counts
   readonly refusal?: Refusal
   readonly paused: boolean
+  readonly wave?: NonNullable<DirectUpdate['status']>['wave']
+  readonly warnings?: NonNullable<DirectUpdate['status']>['warnings']
   readonly waves: readonly { readonly title: string; readonly counts: Counts }[]
   readonly waits: readonly Wait[]
   readonly nodes: readonly NodeProgress[]
@@ -34,6 +36,8 @@ export function updateReport(view: ProgressView, update: DirectUpdate): UpdateRe
     summary: view.counts,
     ...(view.refusal && { refusal: view.refusal }),
     paused: view.paused,
+    ...(update.status?.wave && { wave: update.status.wave }),
+    ...(update.status?.warnings && { warnings: update.status.warnings }),
     waves: view.waves.map(({ title, counts }) => ({ title, counts })),
     waits: view.waits,
     nodes: view.waves.flatMap((wave) => wave.nodes),

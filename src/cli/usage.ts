@@ -23,6 +23,11 @@ export function nodeCount(text: string): number | string {
   throw new InvalidArgumentError('It must be a number of nodes (at least 1) or a percentage such as 10%.')
 }
 
+/** `1,10%,100%` */
+export function waveSizes(text: string): readonly (number | string)[] {
+  return text.split(',').map((size) => nodeCount(size.trim()))
+}
+
 /** As much of a schema of the API as is needed to judge a text. */
 interface Schema {
   safeParse(value: unknown): { readonly success: boolean }

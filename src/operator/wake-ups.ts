@@ -3,7 +3,9 @@
 import type { Node } from '../api/kube.ts'
 import type { NodeState } from '../api/node-state.ts'
 import { equalJson } from '../core/merge-patch.ts'
-import { cordonOwner, isUnavailable } from '../core/node/node-facts.ts'
+import { isUnavailable } from '../core/node/node-facts.ts'
+import { holdOf, isMarked } from '../core/node/node-marks.ts'
+import { hasStopped } from '../core/node/order.ts'
 import { WorkQueue } from '../kube/work-queue.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { LedgerBook } from './ledger/ledger-book.ts'
@@ -104,15 +106,18 @@ export class WakeUps {
   #concerns(name: string): boolean {
     const node = this.#cluster.nodes.get(name)
     const state = this.#cluster.states.get(name)
-    if (!node || !state || this.#book.grantOf(name) || cordonOwner(node) !== undefined) return true
+    if (!node || !state || this.#book.grantOf(name) || isMarked(node)) return true
+    const { order } = state.spec
     // A node that stages, or was asked to, has an order without a slot.
-    return !isAtRest(state) || isForeign(state, node) || state.spec.order?.desired === 'Stage'
+    if (order && (order.desired === 'Stage' || !hasStopped(order, state))) return true
+    return !isAtRest(state) || isForeign(state, node)
   }
 }
 
-/** Whether the budgets see another node than before. */
+/** Whether the ledger sees another node than before. */
 function countsOtherwise(before: Node, after: Node): boolean {
-  return isUnavailable(before) !== isUnavailable(after) || !equalJson(before.metadata.labels, after.metadata.labels)
+  if (isUnavailable(before) !== isUnavailable(after) || holdOf(before) !== holdOf(after)) return true
+  return !equalJson(before.metadata.labels, after.metadata.labels)
 }
 
 function isAtRest({ status }: NodeState): boolean {

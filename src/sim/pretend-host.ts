@@ -16,6 +16,7 @@ import type {
 import type { HostFiles } from '../ports/host-files.ts'
 import type { Random } from '../ports/random.ts'
 import { DiskFiles } from './disk-files.ts'
+import { pretendManifests } from './pretend-control-plane.ts'
 import { forgetJob, type KeptJob, keepJob, keptJobs } from './pretend-jobs.ts'
 import { type PretendState, pretendFolder, readPretendState, writeDurably, writePretendState } from './pretend-state.ts'
 import { versionsOnOffer } from './pretend-versions.ts'
@@ -122,6 +123,7 @@ export class PretendHost implements Host {
     const boot = this.#boot
     const known = await readPretendState(this.disk)
     if (known === undefined) await this.#save(this.#fresh())
+    if (this.#options.role === 'control-plane') await this.#layManifests()
     for (const kept of await keptJobs(this.disk)) {
       if (boot !== this.#boot) break
       if (kept.identity.bootId === known?.bootId) this.#start(kept)
@@ -129,6 +131,13 @@ export class PretendHost implements Host {
     }
     this.#state ??= known
     return this.#state ?? this.#fresh()
+  }
+
+  async #layManifests(): Promise<void> {
+    for (const [path, content] of Object.entries(pretendManifests(this.#options.nodeName))) {
+      if ((await this.files.look(path)).kind !== 'none') continue
+      await this.files.write(path, content, { mode: 0o600, owner: 'root', group: 'root' })
+    }
   }
 
   #fresh(): PretendState {

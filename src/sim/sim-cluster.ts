@@ -6,6 +6,7 @@ import type { KubeApi } from '../ports/kube-api.ts'
 import type { Random } from '../ports/random.ts'
 import { type ActorName, startControlPlane } from './actors/control-plane.ts'
 import type { Programs } from './container-runtime.ts'
+import { PretendControlPlane } from './pretend-control-plane.ts'
 import type { Execution } from './pretend-host.ts'
 import type { DiskFault } from './process-host.ts'
 import { RequestCounter } from './request-counter.ts'
@@ -72,6 +73,8 @@ export class SimCluster implements SimWorld {
   readonly server: SimApi
   readonly machines = new Map<string, SimMachine>()
   readonly failures: Failure[] = []
+  /** What answers agents that ask etcd or an API server of their own host. */
+  readonly controlPlaneServers = new PretendControlPlane(() => this.#etcdMembers())
   readonly #options: SimClusterOptions
   readonly #faults: ClusterFaults | undefined
   readonly #apiServers = new Map<string, string>()
@@ -152,6 +155,15 @@ export class SimCluster implements SimWorld {
     return this.#apiServers
   }
 
+  /** The control-plane machines whose member of etcd is down, and since when. */
+  etcdDownSince(): ReadonlyMap<string, number> {
+    return new Map(
+      [...this.machines.values()].flatMap(({ name, node, etcdDownSince }) =>
+        node.role === 'control-plane' && etcdDownSince !== undefined ? [[name, etcdDownSince]] : [],
+      ),
+    )
+  }
+
   /** Every process that talks to the API and is not the control plane itself. */
   clients(): readonly SimProcess[] {
     const agents = [...this.machines.values()].flatMap(({ agent }) => (agent?.alive ? [agent] : []))
@@ -164,6 +176,14 @@ export class SimCluster implements SimWorld {
 
   get latencyMs(): Range {
     return this.#options.latencyMs ?? [0, 0]
+  }
+
+  #etcdMembers(): ReadonlyMap<string, boolean> {
+    return new Map(
+      [...this.machines.values()].flatMap(({ name, node, etcdDownSince }) =>
+        node.role === 'control-plane' ? [[name, etcdDownSince === undefined]] : [],
+      ),
+    )
   }
 
   #actorLatency(): Range {

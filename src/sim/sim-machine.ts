@@ -77,6 +77,8 @@ export class SimMachine {
   readonly #options: MachineOptions
   #skewMs = 0
   #powered = false
+  #offSince: number | undefined = 0
+  #etcdSick: { readonly since: number; readonly until: number } | undefined
   #boots = 0
   #agentStarts = 0
   #kubeletStarts = 0
@@ -120,6 +122,19 @@ export class SimMachine {
     return this.#powered
   }
 
+  /** Since when its member of etcd is down, by the world's clock; undefined while it is up. Only a control-plane machine has one. */
+  get etcdDownSince(): number | undefined {
+    const sick =
+      this.#etcdSick && this.#world.clock.monotonicMs() < this.#etcdSick.until ? this.#etcdSick.since : undefined
+    return this.#offSince === undefined ? sick : Math.min(this.#offSince, sick ?? this.#offSince)
+  }
+
+  /** Its member of etcd does not answer for so long, though the machine is well. */
+  sickenEtcd(forMs: number): void {
+    const since = this.#world.clock.monotonicMs()
+    this.#etcdSick = { since, until: since + forMs }
+  }
+
   get agent(): SimProcess | undefined {
     return this.#agent
   }
@@ -136,6 +151,7 @@ export class SimMachine {
   powerOn(): void {
     if (this.#powered) return
     this.#powered = true
+    this.#offSince = undefined
     this.#boots++
     this.#startKubelet()
     this.#startAgent()
@@ -145,6 +161,7 @@ export class SimMachine {
   losePower(): void {
     if (!this.#powered) return
     this.#powered = false
+    this.#offSince = this.#world.clock.monotonicMs()
     this.#kubelet?.crash()
     this.#agent?.crash()
     this.containers.losePower()

@@ -103,12 +103,14 @@ describe.skipIf(missing)('the CRDs on a real API server', () => {
 
     test.each(changes)('keeps its $field', async ({ field, to }) => {
       const { name } = await create('DirectUpdate', { kubernetes, nodeSelector: selector })
-      for (const phase of ['InProgress', 'RequiresAttention']) {
+      for (const phase of ['InProgress', 'RequiresAttention', 'Paused']) {
         await merge(`directupdates/${name}/status`, { status: { phase } })
         const { status, body } = await merge(`directupdates/${name}`, { spec: to })
         expect(status).toBe(422)
         expect(body.message).toContain(`spec.${field}`)
-        expect(body.message).toContain(`${field} cannot change while the update runs: wait for its end, or delete it`)
+        expect(body.message).toContain(
+          `${field} cannot change while the update runs: wait for its end, or cancel it first`,
+        )
       }
     })
 

@@ -11,10 +11,12 @@ export interface ConformanceCase {
   /** Its row in docs/reference/drivers.md: the driver's name, and what it is tried with where there are several. */
   readonly name: string
   readonly driver: Driver
+  /** The command line the driver works through, and what makes it tell its version; absent where it needs none. */
+  readonly tool?: { readonly name: string; readonly version: readonly string[] }
   /** Content the order names by its SHA-256; see `contentOf`. */
   readonly contents?: readonly string[]
-  /** Power losses at fixed seeds; three if not said, one where a run takes minutes. */
-  readonly powerLosses?: number
+  /** Of its power losses; 1, 2 and 3 if not said, one where a run takes minutes. */
+  readonly seeds?: readonly number[]
   /** Why a second order of the same work runs it again; absent = it must start nothing. */
   readonly runsAgain?: string
   /** Not a driver of the product; it has no row. */

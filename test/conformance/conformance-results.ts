@@ -16,6 +16,8 @@ export type Property = keyof typeof properties
 const resultSchema = z.strictObject({
   name: z.string(),
   driver: z.string(),
+  /** The command line that was there, and the first line it said about its version. */
+  tool: z.string().optional(),
   /** What was seen: how often, or why it does not apply; absent = it failed or was not run. */
   seen: z.partialRecord(z.enum(Object.keys(properties) as [Property, ...Property[]]), z.string()),
 })

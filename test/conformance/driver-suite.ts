@@ -24,6 +24,8 @@ function testCase(file: string, given: ConformanceCase): void {
   let bed: Bed
   const { driver } = given
   const seen: Partial<Record<Property, string>> = {}
+  const survived: number[] = []
+  let tool: string | undefined
   let cleanMs = 0
   let orders = 0
 
@@ -31,7 +33,7 @@ function testCase(file: string, given: ConformanceCase): void {
     bed = await openBed()
   })
   afterAll(async () => {
-    if (!given.isSample) await keepResult({ name: given.name, driver: driver.name, seen })
+    if (!given.isSample) await keepResult({ name: given.name, driver: driver.name, ...(tool && { tool }), seen })
     await bed.close()
     expect(bed.leftovers()).toEqual([])
   })
@@ -79,6 +81,10 @@ function testCase(file: string, given: ConformanceCase): void {
     if (given.runsAgain === undefined) {
       expect(second.report.steps.filter((step) => step.attempts > 0).map((step) => step.name)).toEqual([])
     }
+    if (given.tool) {
+      const [line = ''] = (await machine.run(given.tool.version)).trim().split('\n')
+      tool = `\`${given.tool.name}\`: ${line}`
+    }
     seen.idempotent = given.runsAgain === undefined ? 'yes, the second run starts nothing' : `no: ${given.runsAgain}`
     await machine.destroy()
   })
@@ -93,12 +99,16 @@ function testCase(file: string, given: ConformanceCase): void {
     await machine.destroy()
   })
 
-  const losses = Number(process.env.SLIPWAY_POWER_LOSSES ?? given.powerLosses ?? 3)
-  it.each(Array.from({ length: losses }, (_, index) => index + 1))('survives a power loss, seed %i', async (seed) => {
+  const losses = Number(process.env.SLIPWAY_POWER_LOSSES ?? 3)
+  const several = Array.from({ length: losses }, (_, index) => index + 1)
+  const seeds = process.env.SLIPWAY_POWER_LOSSES === undefined ? (given.seeds ?? several) : several
+  it.each(seeds)('survives a power loss, seed %i', async (seed) => {
     const machine = await given.setUp(bed)
     const powerLossAfterMs = new SeededRandom(seed).next() * cleanMs
     await expectDone(machine, await drive(machine, { powerLossAfterMs }))
-    if (seed === losses) seen.powerLoss = `yes, ${losses} ${losses === 1 ? 'seed' : 'seeds'}`
+    survived.push(seed)
+    if (survived.length === seeds.length)
+      seen.powerLoss = `yes, ${seeds.length === 1 ? 'seed' : 'seeds'} ${survived.join(', ')}`
     await machine.destroy()
   })
 

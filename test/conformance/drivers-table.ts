@@ -20,7 +20,8 @@ export function driversTable(
 ): string {
   const rows = drivers.flatMap((driver) => rowsOfDriver(driver, results, earlier))
   const titles = columns.map((column) => properties[column])
-  return `${head}\n| driver | ${titles.join(' | ')} |\n|---|${columns.map(() => '---|').join('')}\n${rows.join('\n')}\n`
+  const rule = columns.map(() => '---|').join('')
+  return `${head}\n| driver | command line | ${titles.join(' | ')} |\n|---|---|${rule}\n${rows.join('\n')}\n`
 }
 
 function rowsOfDriver(
@@ -41,24 +42,26 @@ function rowsOfDriver(
   return [...proven, ...missing.map(unprovenRow)]
 }
 
-function resultRow({ name, seen }: ConformanceResult): string {
-  return `| \`${name}\` | ${columns.map((column) => seen[column] ?? '**failed**').join(' | ')} |`
+function resultRow({ name, tool = '–', seen }: ConformanceResult): string {
+  return `| \`${name}\` | ${tool} | ${columns.map((column) => seen[column] ?? '**failed**').join(' | ')} |`
 }
 
 function unprovenRow(name: string): string {
-  return `| \`${name}\` | ${columns.map((_, index) => (index === 0 ? unproven : '–')).join(' | ')} |`
+  return `| \`${name}\` | – | ${columns.map((_, index) => (index === 0 ? unproven : '–')).join(' | ')} |`
 }
 
 const head = `<!-- Generated from a run by make conformance; do not edit. -->
 # Drivers
 
-What the conformance suite saw each driver do on a booted machine, driven by the real agent.
+What the conformance suite saw each driver do on a booted machine, driven by the real agent: \`make conformance\`.
 
+- **command line**: the tool the driver worked through, and what it said it is.
 - **verified by looking**: its effect was not there before and was there after, looked at without the driver.
 - **twice**: a second order of the same work finds it done.
 - **killed in the middle**: the agent was killed after every file it wrote to its journal, and in the middle of every step.
 - **power loss**: every process of the machine was killed at once, at moments drawn from fixed seeds.
 - **undo**: after the work failed at its end, the machine was as before.
 
-“not proven on a real host”: tested against sample output only, which stands for the real tool and was not captured from it.
+“not proven on a real host”: tested only against what people recorded of the real tool, see test/samples/recorded-output.ts.
+The image tools \`rpm-ostree\` and \`bootc\` are their engine behind a front of our own, see test/bed/osimage/front.
 `

@@ -11,7 +11,7 @@ import { stateDir } from './life-plan.ts'
 export function profileCase(
   name: string,
   spec: NodeProfileSpec,
-  part: Pick<ConformanceCase, 'setUp' | 'isDone' | 'check'>,
+  part: Pick<ConformanceCase, 'tool' | 'setUp' | 'isDone' | 'check'>,
 ): ConformanceCase {
   const text = canonicalJson(stateOf(nodeProfile('base', spec)))
   return {

@@ -63,6 +63,53 @@ export const refused: readonly RefusalCase[] = [
   update('fewer failures than none', { kubernetes, strategy: { maxFailures: -1 } }, 'spec.strategy.maxFailures', {
     serverSays: 'greater than or equal to 0',
   }),
+  update(
+    'waves that shrink',
+    { kubernetes, strategy: { waves: [{ size: '50%' }, { size: '10%' }, { size: '100%' }] } },
+    'spec.strategy.waves',
+    'has a wave that is smaller than the one before',
+  ),
+  update(
+    'counted waves that shrink',
+    { kubernetes, strategy: { waves: [{ size: 10 }, { size: '20%' }, { size: 5 }, { size: '100%' }] } },
+    'spec.strategy.waves',
+    'has a wave that is smaller than the one before',
+  ),
+  update(
+    'waves that leave nodes out',
+    { kubernetes, strategy: { waves: [{ size: 1 }, { size: '50%' }] } },
+    'spec.strategy.waves',
+    'ends with a wave below 100%',
+  ),
+  update(
+    'an approval after the last wave',
+    { kubernetes, strategy: { waves: [{ size: '100%', promotion: 'Manual' }] } },
+    'spec.strategy.waves',
+    'asks for approval after its last wave',
+  ),
+  update(
+    'a wave of none',
+    { kubernetes, strategy: { waves: [{ size: 0 }, { size: '100%' }] } },
+    'spec.strategy.waves[0].size',
+    share,
+  ),
+  update('no waves', { kubernetes, strategy: { waves: [] } }, 'spec.strategy.waves', {
+    serverSays: 'should have at least 1 items',
+  }),
+  update('an unknown strategy', { kubernetes, strategy: { type: 'BlueGreen' } }, 'spec.strategy.type', {
+    serverSays: 'supported values: "Rolling", "Parallel", "Canary", "Batches"',
+  }),
+  update('an unknown wish', { kubernetes, desiredState: 'Stopped' }, 'spec.desiredState', {
+    serverSays: 'supported values: "Running", "Paused", "Cancelled"',
+  }),
+  update('a retry without a token', { kubernetes, retry: {} }, 'spec.retry.token', { serverSays: 'Required value' }),
+  update(
+    'a node to skip that is no name',
+    { kubernetes, skip: ['W 1'] },
+    'spec.skip[0]',
+    'must be the name of an object',
+  ),
+  update('no time for all of it', { kubernetes, operationTimeout: '0s' }, 'spec.operationTimeout', duration),
   update('words for a duration', { kubernetes, nodeTimeout: '30 minutes' }, 'spec.nodeTimeout', duration),
   update('a duration of nothing', { kubernetes, nodeTimeout: '0m' }, 'spec.nodeTimeout', duration),
   update('an empty duration', { kubernetes, nodeTimeout: '' }, 'spec.nodeTimeout', duration),
@@ -230,6 +277,23 @@ export const accepted: readonly { readonly what: string; readonly spec: object }
           { namespaces: ['shop'], action: 'Force', timeout: '10m', gracePeriod: '30s' },
         ],
       },
+    },
+  },
+  { what: 'a canary', spec: { kubernetes, strategy: { type: 'Canary' } } },
+  {
+    what: 'waves of counts and percentages, and all that steers',
+    spec: {
+      kubernetes,
+      strategy: {
+        type: 'Canary',
+        waves: [{ size: 1, soak: '15m', promotion: 'Manual' }, { size: '10%' }, { size: 50 }, { size: '100%' }],
+      },
+      skip: ['w17'],
+      desiredState: 'Paused',
+      onCancel: 'PutBack',
+      retry: { token: '2', nodes: ['w3'] },
+      approvals: [{ operationID: 'a/b', wave: 0, by: 'ana', at: '2026-01-01T00:00:00Z' }],
+      operationTimeout: '4h',
     },
   },
   { what: 'a selector', spec: selecting({ key: 'topology.kubernetes.io/zone', operator: 'NotIn', values: ['a', ''] }) },

@@ -9,6 +9,18 @@ const escapes = ['/etc/../root/.ssh/authorized_keys', '/etc/./motd', '/etc//motd
 
 export const refusedProfiles: readonly RefusalCase[] = [
   profile('nothing', {}, 'spec', 'names nothing: set repositories'),
+  profile(
+    'a canary that wants an approval',
+    { files: [file], strategy: { type: 'Canary' } },
+    'spec.strategy',
+    'asks for approval, and a NodeProfile has none',
+  ),
+  profile(
+    'waves that want an approval',
+    { files: [file], strategy: { waves: [{ size: 1, promotion: 'Manual' }, { size: '100%' }] } },
+    'spec.strategy',
+    'asks for approval, and a NodeProfile has none',
+  ),
   ...escapes.map((path) =>
     profile(`the path ${path}`, { files: [{ ...file, path }] }, 'spec.files[0].path', 'must be an absolute path'),
   ),

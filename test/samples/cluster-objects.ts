@@ -16,6 +16,8 @@ export interface NodeTraits {
   readonly cordoned?: boolean
   /** The operation in our mark. */
   readonly mark?: string
+  /** Whether it says which marks of autoscalers are ours; where we cordoned, it does. */
+  readonly marked?: boolean
   readonly kubelet?: string
   readonly heartbeat?: string
   readonly taints?: NonNullable<Node['spec']['taints']>
@@ -27,7 +29,10 @@ export function sampleNode(name: string, traits: NodeTraits = {}): Node {
   return {
     metadata: metadata(name, {
       labels: { ...(controlPlane && controlPlaneLabel), ...labels },
-      ...(mark !== undefined && { annotations: { 'slipway.dev/cordon': mark } }),
+      annotations: {
+        ...(mark !== undefined && { 'slipway.dev/cordon': mark }),
+        ...((traits.marked ?? mark !== undefined) && { 'slipway.dev/marks': '' }),
+      },
       ...(traits.deleting && { deletionTimestamp: '2026-01-02T00:00:00Z' }),
     }),
     spec: { ...(cordoned && { unschedulable: true }), ...(taints && { taints }) },

@@ -58,6 +58,7 @@ export interface Given {
   readonly gone?: boolean
   /** The operation wants the node to stage. */
   readonly staging?: boolean
+  readonly successor?: boolean
   readonly drain?: DrainReport
   readonly lease?: string
   readonly controllers?: NodeView['controllers']
@@ -74,6 +75,7 @@ export const viewOf = (given: Given): NodeView => {
     grant: grant === null ? undefined : { node: 'w1', nodeUID: 'uid-w1', holder: grant, since: at(0) },
     operation: given.gone ? undefined : operation,
     staging: given.staging ? operation : undefined,
+    successor: given.successor ?? false,
     work: operation.work,
     drain: given.drain,
     leaseRenewedAt: given.lease,

@@ -1,69 +1,23 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { JobRecord } from '../../src/agent/drivers/jobs/job-record.ts'
-import { jobReporter } from '../../src/agent/drivers/jobs/job-reporter.ts'
-import { jobsDriver } from '../../src/agent/drivers/jobs/jobs.ts'
-import { maintenanceDriver } from '../../src/agent/drivers/maintenance/maintenance.ts'
-import { rebootDriver } from '../../src/agent/drivers/reboot/reboot.ts'
-import { scriptDriver } from '../../src/agent/drivers/script.ts'
-import { logDesk } from '../../src/agent/logs/log-desk.ts'
 import { noteFailure } from '../../src/agent/sentinels/maintenance-failure.ts'
-import { sentinelWatcher } from '../../src/agent/sentinels/sentinel-watcher.ts'
-import type { SideTask } from '../../src/agent/side-task.ts'
 import { logsAnnotation, nodeStates } from '../../src/api/node-state.ts'
 import { inProgressAnnotation, neededAnnotation, waitingTaint } from '../../src/core/maintenance/node-marks.ts'
-import type { AgentTools } from '../../src/main/simulation/simulated-cluster.ts'
-import type { Download } from '../../src/ports/download.ts'
 import { operatorNamespace } from '../../src/sim/workloads.ts'
-import { play, type Story, type StoryOptions, scenario } from './story.ts'
+import {
+  able,
+  annotation,
+  ask,
+  asRoot,
+  files,
+  finish,
+  inProgress,
+  isLetIn,
+  seen,
+  stateDir,
+} from './maintenance-story.ts'
+import { play, type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
-
-const required = '/var/maintenance-required'
-const inProgress = '/var/maintenance-in-progress'
-const asRoot = { mode: 0o644, owner: 'root', group: 'root' }
-const stateDir = '/var/lib/slipway'
-const nothing: Download = { fetch: () => Promise.reject(new Error('nothing is fetched here')) }
-
-/** Of each node, shared by the driver that writes it and the task that tells it. */
-const records = new Map<string, JobRecord>()
-const recordOf = (node: string) => {
-  const record = records.get(node) ?? new JobRecord(stateDir)
-  records.set(node, record)
-  return record
-}
-
-const driversOf = (node: string, { clock, random }: AgentTools) => [
-  jobsDriver({ clock, download: nothing, record: recordOf(node) }),
-  scriptDriver,
-  maintenanceDriver({ clock, random }),
-  rebootDriver,
-]
-const jobs: SideTask = {
-  name: 'jobs',
-  run: (context, signal) => jobReporter(recordOf(context.nodeName)).run(context, signal),
-}
-const plainText = { pack: async (text: string) => text, unpack: async (text: string) => text }
-const able = (nodes: number): StoryOptions => ({
-  nodes,
-  driversOf,
-  sideTasks: [sentinelWatcher, jobs, logDesk(plainText)],
-})
-
-const files = (cluster: StoryCluster, node: string) => cluster.machine(node).host.files
-const ask = (cluster: StoryCluster, node: string) => files(cluster, node).write(required, '', asRoot)
-const finish = (cluster: StoryCluster, node: string) => files(cluster, node).remove(required)
-const seen = (cluster: StoryCluster, node: string) => cluster.state(node)?.status?.agent?.sentinels?.maintenanceRequired
-const annotation = (cluster: StoryCluster, node: string, name: string) =>
-  cluster.node(node)?.metadata.annotations?.[name]
-
-/** Until somebody on the host may begin. */
-async function isLetIn(cluster: StoryCluster, node: string): Promise<void> {
-  await cluster.until(
-    `${node} is let in`,
-    () => cluster.state(node)?.status?.agent?.sentinels?.maintenanceInProgress !== undefined,
-  )
-  expect((await files(cluster, node).look(inProgress)).kind).toBe('file')
-}
 
 describe('maintenance by a file of the host', () => {
   scenario('is off until the policy asks for it', able(3), async ({ cluster }) => {

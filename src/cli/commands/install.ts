@@ -6,6 +6,8 @@ import { SlipwayError } from '../../api/slipway-error.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { agentUnit } from '../install/agent-unit.ts'
+import { lockPlaces } from '../install/lock-rights.ts'
+import type { LockPlace } from '../install/manifest.ts'
 import { manifests } from '../install/manifests.ts'
 import { textOf } from '../usage.ts'
 
@@ -15,6 +17,7 @@ interface InstallOptions {
   readonly image?: string
   readonly hostService?: boolean
   readonly printUnit?: boolean
+  readonly lock?: readonly LockPlace[]
 }
 
 export function addInstall(parent: Command, run: RunAction): void {
@@ -34,6 +37,11 @@ export function addInstall(parent: Command, run: RunAction): void {
       '--host-service',
       'the agents are systemd services of their hosts, with their kubelets’ credentials; no pods',
     )
+    .option(
+      '--lock <tool=namespace/daemonset>',
+      'the right to take the lock of kured or kustodian, which spec.locks of the policy names; may be repeated',
+      lockPlaces,
+    )
     .option('--print-unit', 'write the systemd unit of such an agent to standard output')
     .addHelpText(
       'after',
@@ -42,6 +50,7 @@ Examples:
   slipway install --print | kubectl apply -f -
   slipway install --print --namespace maintenance --image registry.example/slipway:1.0.0 > slipway.yaml
   slipway install --print --host-service | kubectl apply -f -
+  slipway install --print --lock kured=kube-system/kured | kubectl apply -f -
   slipway install --print-unit > /etc/systemd/system/slipway-agent.service`,
     )
     .action(run(runInstall))
@@ -63,6 +72,7 @@ async function runInstall(context: CommandContext, options: InstallOptions): Pro
     namespace: options.namespace,
     image: options.image ?? `slipway:${version}`,
     hostService: options.hostService ?? false,
+    locks: options.lock ?? [],
   })
   // The namespace and the kinds come before what lives in and speaks of them.
   const documents = [yaml.print(namespace), await context.crds(), ...others.map((object) => yaml.print(object))]

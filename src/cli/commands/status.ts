@@ -182,6 +182,7 @@ function detailLines(view: ProgressView, update: DirectUpdate, width: number): r
     ['Started', view.startedAt && `${view.startedAt} (${ageText(view.startedAt, view.now)} ago)`],
     ['Finished', view.finishedAt],
     ['Operation', update.status?.operationID],
+    ['Course', view.course],
     ['Policy', view.paused ? 'MaintenancePolicy/default is paused: nothing new starts' : undefined],
     ...view.waves.map((wave, index) => [`Wave ${index + 1}`, `${wave.title}: ${countsText(wave.counts)}`] as const),
   ]

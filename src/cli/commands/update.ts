@@ -46,6 +46,7 @@ export function addUpdate(parent: Command, run: RunAction): void {
       `
 Examples:
   slipway update --kubernetes v1.36.3 --max-unavailable 10%
+  slipway update --kubernetes v1.36.3 --strategy Canary --soak 30m
   slipway update --os-packages Security --reboot IfRequired
   slipway update --os-image registry.example/os:42 --max-unavailable 2
   slipway update --script rotate-disks.sh --selector pool=a

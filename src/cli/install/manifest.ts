@@ -3,6 +3,13 @@ export interface InstallSettings {
   readonly image: string
   /** The agents are services of their hosts and speak as their kubelets do; else they are pods. */
   readonly hostService?: boolean
+  /** DaemonSets whose lock the operator takes. */
+  readonly locks?: readonly LockPlace[]
+}
+
+export interface LockPlace {
+  readonly namespace: string
+  readonly name: string
 }
 
 export interface Manifest {

@@ -24,6 +24,29 @@ describe('install --print', () => {
     expect(cli.out.text.match(/r\.example\/s:2/g)).toHaveLength(2)
   })
 
+  it('gives the right over the DaemonSet whose lock is taken, and no other', async () => {
+    const cli = cliFixture(new FakeKubeApi())
+    expect(await cli.run('install', '--print', '--lock', 'kured=kube-system/kured')).toBe(0)
+    const objects = cli.out.text.split('\n---\n').flatMap((text) => (text.startsWith('{') ? [JSON.parse(text)] : []))
+    expect(objects.filter(({ metadata }) => metadata.name === 'slipway-operator-lock-kured')).toMatchObject([
+      {
+        kind: 'Role',
+        metadata: { namespace: 'kube-system' },
+        rules: [
+          {
+            apiGroups: ['apps'],
+            resources: ['daemonsets'],
+            resourceNames: ['kured'],
+            verbs: ['list', 'watch', 'patch'],
+          },
+        ],
+      },
+      { kind: 'RoleBinding', subjects: [{ kind: 'ServiceAccount', name: 'slipway-operator' }] },
+    ])
+    expect(await cli.run('install', '--print', '--lock', 'kured')).toBe(2)
+    expect(cli.err.text).toContain('It must be kured=NAMESPACE/DAEMONSET')
+  })
+
   it('gives the agent nothing over nodes, pods or secrets', () => {
     expect([...rights.agentClusterRights, ...rights.agentNamespaceRights].map(({ rule }) => rule)).toEqual([
       { apiGroups: ['slipway.dev'], resources: ['nodestates'], verbs: ['get', 'list', 'watch'] },

@@ -1,6 +1,7 @@
 // Everything a cluster needs besides the CRDs, as typed objects, in the order they are applied.
 
 import { admissionPolicy } from './admission.ts'
+import { lockRights } from './lock-rights.ts'
 import type { InstallSettings, Manifest } from './manifest.ts'
 import { agentRights, operatorRights } from './rights.ts'
 import { agentDaemonSet, operatorDeployment } from './workloads.ts'
@@ -10,6 +11,7 @@ export function manifests(settings: InstallSettings): readonly Manifest[] {
   return [
     namespaceManifest(settings),
     ...operatorRights(settings),
+    ...lockRights(settings),
     ...agentRights(settings),
     ...admissionPolicy(settings),
     operatorDeployment(settings),

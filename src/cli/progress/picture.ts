@@ -82,6 +82,7 @@ function headLines(view: ProgressView, width: number): readonly (readonly Piece[
   ]
   const lines: (readonly Piece[])[] = [title, barPieces(view.counts, width)]
   if (view.paused) lines.push([{ text: 'MaintenancePolicy/default is paused: nothing new starts', colour: 'yellow' }])
+  if (view.course !== undefined) lines.push([{ text: view.course, colour: 'yellow' }])
   if (view.refusal) lines.push([{ text: `${view.refusal.code}: ${view.refusal.message}`, colour: 'red' }])
   return lines
 }

@@ -8,7 +8,10 @@ import type { ProgressSink, RolloutSnapshot } from './sink.ts'
 import { type NodeProgress, type ProgressView, progressView } from './view.ts'
 
 /** Waiting for these is the normal course of a rollout; a line for each node of it would say nothing. */
-const ownTurn: ReadonlySet<ReasonCode> = new Set(['BudgetSpent', 'ControlPlaneBusy'])
+const ownTurn: ReadonlySet<ReasonCode> = new Set([
+  ...(['BudgetSpent', 'ControlPlaneBusy', 'WaveSoaking', 'ApprovalWanted'] as const),
+  ...(['UpdatePaused', 'UpdateCancelled'] as const),
+])
 
 export class PlainProgress implements ProgressSink {
   readonly #terminal: Terminal
@@ -56,7 +59,8 @@ function updateText(view: ProgressView): string {
   if (view.refusal) return `update ${view.name} refused: ${view.refusal.code}: ${view.refusal.message}`
   const standing = view.counts.total === 0 ? '' : `, ${countsText(view.counts)}`
   const span = view.ended ? ` in ${spanText(elapsedMs(view))}` : ''
-  return `update ${view.name} ${view.phase}: ${view.target}${standing}${span}`
+  const course = view.course === undefined ? '' : `; ${view.course}`
+  return `update ${view.name} ${view.phase}: ${view.target}${standing}${span}${course}`
 }
 
 function isUntold(node: NodeProgress): boolean {
@@ -77,5 +81,5 @@ function reasonKey({ reason }: NodeProgress): string {
 }
 
 function updateKey(view: ProgressView): string {
-  return [view.phase, view.refusal?.message ?? '', String(view.paused)].join('\n')
+  return [view.phase, view.refusal?.message ?? '', String(view.paused), view.course ?? ''].join('\n')
 }

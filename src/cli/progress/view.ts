@@ -58,6 +58,8 @@ export interface ProgressView {
   readonly waits: readonly Wait[]
   readonly refusal: Refusal | undefined
   readonly paused: boolean
+  /** Which wave of workers, and what it waits for; what a person told the update to do. */
+  readonly course: string | undefined
   readonly grants: number
 }
 
@@ -84,8 +86,20 @@ export function progressView(snapshot: RolloutSnapshot): ProgressView {
     waits: waitsOf(nodes),
     refusal: refusal(update),
     paused: policy?.spec.paused ?? false,
+    course: courseOf(update),
     grants: policy?.status?.ledger?.grants.length ?? 0,
   }
+}
+
+function courseOf({ metadata, spec, status }: DirectUpdate): string | undefined {
+  if (status?.phase === 'Succeeded' || status?.phase === 'Failed' || status?.phase === 'Cancelled') return undefined
+  if (spec.desiredState === 'Cancelled') return 'being cancelled'
+  if (spec.desiredState === 'Paused') return `paused; go on with: slipway resume ${metadata.name}`
+  const { wave } = status ?? {}
+  if (!wave || wave.of === 1) return undefined
+  const title = `wave ${wave.index + 1} of ${wave.of}, ${wave.size} ${wave.size === 1 ? 'worker' : 'workers'} in all`
+  if (wave.promotion) return `${title}: done; look at them, then: slipway approve ${metadata.name}`
+  return wave.soakUntil === undefined ? title : `${title}: done; looked at until ${wave.soakUntil}`
 }
 
 export function targetText(update: DirectUpdate): string {
@@ -109,8 +123,11 @@ function nodesOf({ update, nodes, nodeStates }: RolloutSnapshot): readonly NodeP
   const listed = new Map((update.status?.nodes ?? []).map((entry) => [entry.name, entry]))
   const known = new Map<string, Node | undefined>()
   // Selected nodes that an ended update has no word about were taken over by a later one.
-  if (!isOver(update)) for (const node of nodes) known.set(node.metadata.name, node)
-  else for (const node of nodes) if (states.has(node.metadata.name)) known.set(node.metadata.name, node)
+  const isLeftOut = (name: string) => update.spec.skip?.includes(name) && !states.has(name)
+  if (!isOver(update))
+    for (const node of nodes)
+      if (!isLeftOut(node.metadata.name)) known.set(node.metadata.name, node)
+      else for (const node of nodes) if (states.has(node.metadata.name)) known.set(node.metadata.name, node)
   for (const name of [...states.keys(), ...listed.keys()]) if (!known.has(name)) known.set(name, undefined)
   return [...known]
     .map(([name, node]) => nodeProgress(name, node, states.get(name), listed.get(name)))

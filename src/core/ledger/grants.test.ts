@@ -109,6 +109,12 @@ describe('grants', () => {
       ['a/1 w1 BudgetSpent: cluster: 1 of 1 away: w3 (locked by kured)'],
     ],
     [
+      'a node that a stranger works on is left to them',
+      { foreign: new Map([['w1', 'locked by kured']]) },
+      [claim([worker('w1'), worker('w2')])],
+      ['a/1 w2', 'a/1 w1 ForeignLockHeld: w1 is locked by kured'],
+    ],
+    [
       'a lock of somebody else keeps everything back',
       { locked: { code: 'ForeignLockHeld', message: 'w9 holds it' } },
       [claim(workers)],

@@ -3,9 +3,13 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { mergePatched } from '../../../test/samples/merge-patched.ts'
 import { at, type Given, id, report, start, viewOf } from '../../../test/samples/node-views.ts'
+import type { Node } from '../../api/kube.ts'
 import { type AgentOrder, nodePhases, type Order, type Rollout } from '../../api/node-state.ts'
 import { decideNode } from './decide-node.ts'
+import { cordonAnnotation } from './node-facts.ts'
+import { marksAnnotation, type NodeChange, puttingBackChange, takingChange } from './node-marks.ts'
 import type { NodeAction } from './node-view.ts'
 
 const lastStates: readonly AgentOrder['state'][] = ['Succeeded', 'Failed', 'Withdrawn', 'Refused']
@@ -34,6 +38,7 @@ const events = [
 class World {
   cordoned = false
   mark: string | undefined
+  marked = false
   /** The cordon that stands was made by a person. */
   persons = false
   ready = true
@@ -54,12 +59,13 @@ class World {
   readonly actions: string[] = []
 
   get view(): Given {
-    const { cordoned, mark, ready, kubelet, beat, rollout, order, answer, pods, now, grace } = this
+    const { cordoned, mark, marked, ready, kubelet, beat, rollout, order, answer, pods, now, grace } = this
     const reason = { code: 'PodDisruptionBudget', message: 'waits' } as const
     const blocked = [{ pod: 'shop/a', state: 'Blocked' as const, reason }]
     return {
       node: {
         cordoned,
+        marked,
         kubelet,
         ready: ready ? 'True' : 'False',
         ...(mark !== undefined && { mark }),
@@ -95,20 +101,19 @@ class World {
   #perform(decision: NodeAction): void {
     switch (decision.action) {
       case 'cordon':
-        expect(this.cordoned, 'a cordon that stands is not claimed').toBe(false)
         expect(this.granted, 'nothing is touched without a slot').toBe(true)
-        this.cordoned = true
-        this.mark = id
+        this.#change((node) => takingChange(node, id, false))
+        expect(this.cordoned).toBe(true)
+        expect(this.persons && this.mark !== undefined, 'a cordon that stands is not claimed').toBe(false)
         break
       case 'uncordon':
-        expect(this.persons, "a person's cordon is never removed").toBe(false)
-        expect(this.mark, 'only what is marked is uncordoned').toBeDefined()
+        expect(this.mark ?? this.marked, 'only what is marked is put back').toBeTruthy()
         expect(this.wanted && this.granted && this.rollout?.phase === 'Failed', 'a failed node stays cordoned').toBe(
           false,
         )
         expect(mayRun(this.order, this.answer), 'nobody is put back under a running order').toBe(false)
-        this.cordoned = false
-        this.mark = undefined
+        this.#change(puttingBackChange)
+        expect(this.cordoned, "a person's cordon is never removed, ours always").toBe(this.persons)
         break
       case 'setRollout':
         this.rollout = decision.rollout
@@ -145,6 +150,14 @@ class World {
       case 'wait':
         break
     }
+  }
+
+  #change(make: (node: Node) => NodeChange): void {
+    const { node } = viewOf(this.view)
+    const { metadata, spec } = mergePatched(node, make(node))
+    this.cordoned = spec.unschedulable === true
+    this.mark = metadata.annotations?.[cordonAnnotation]
+    this.marked = metadata.annotations?.[marksAnnotation] !== undefined
   }
 
   #write(order: Order): void {
@@ -250,7 +263,7 @@ describe("the laws of a node's life", () => {
           world.settle()
         }
         expect(world.granted).toBe(false)
-        expect(world.mark).toBeUndefined()
+        expect(world).toMatchObject({ mark: undefined, marked: false })
         expect([undefined, 'Done']).toContain(world.rollout?.phase)
         if (world.persons) expect(world.cordoned).toBe(true)
       }),
@@ -278,7 +291,7 @@ describe("the laws of a node's life", () => {
         }
         expect(world.rollout?.phase).toBe('Done')
         expect(world.granted).toBe(false)
-        expect(world.mark).toBeUndefined()
+        expect(world).toMatchObject({ mark: undefined, marked: false })
         expect(world.cordoned).toBe(world.persons)
         expect(world.orders.size).toBe(1)
       }),
@@ -367,8 +380,7 @@ describe('for any view at all, also one that cannot be', () => {
       fc.property(view, (given) => {
         const { action } = decideNode(viewOf(given))
         if (action === 'uncordon') expect(given.node?.mark).toBeDefined()
-        if (action === 'cordon') expect(given.node?.cordoned).toBe(false)
-        if (given.grant === null) expect(['wait', 'uncordon', 'regrant']).toContain(action)
+        if (given.grant === null) expect(['wait', 'uncordon', 'regrant', 'clear']).toContain(action)
         const { rollout, order } = given
         const own = order?.id.startsWith(`${given.grant}/`) && mayRun(order, given.report)
         // At rest is written after the order's last word only, and an order after its rollout.

@@ -94,13 +94,14 @@ describe('without a slot', () => {
     ['nothing to do', {}, wait()],
     ["a person's cordon", { node: { cordoned: true } }, wait()],
     ['a cordon of ours left behind', { node: ours }, { action: 'uncordon' }],
+    ['failed, put back by a person, and gone', { node: {}, rollout: rollout('Failed') }, { action: 'clear' }],
     ['done, a cordon of ours left behind', { node: ours, rollout: rollout('Done') }, { action: 'uncordon' }],
-    ['under work: the ledger was lost', { node: ours, rollout: draining }, { action: 'regrant' }],
-    ['failed: the ledger was lost', { node: ours, rollout: rollout('Failed') }, { action: 'regrant' }],
+    ['under work: the ledger was lost', { node: ours, rollout: draining }, { action: 'regrant', holder: id }],
+    ['failed: the ledger was lost', { node: ours, rollout: rollout('Failed') }, { action: 'regrant', holder: id }],
     [
       'needs a person: the ledger was lost',
       { node: ours, rollout: rollout('RequiresAttention') },
-      { action: 'regrant' },
+      { action: 'regrant', holder: id },
     ],
   ])('%s', (_name, given, expected) => {
     expect(decideNode(viewOf({ ...given, grant: null, gone: true }))).toEqual(expected)
@@ -110,11 +111,25 @@ describe('without a slot', () => {
     ['done with our cordon', { node: ours, rollout: rollout('Done') }, { action: 'uncordon' }],
     ["done under a person's cordon", { node: { cordoned: true }, rollout: rollout('Done') }, { action: 'returnGrant' }],
     [
-      'done, cordoned again by us in between: the slot goes back first',
+      'done, cordoned again by us after a person uncordoned it',
       { node: ours, rollout: rollout('Done', { cordon: { prior: 'Unschedulable' } }) },
+      { action: 'uncordon' },
+    ],
+    [
+      'done, and the next operation takes it over as it stands',
+      { node: ours, rollout: rollout('Done'), successor: true },
       { action: 'returnGrant' },
     ],
+    ['failed, and put back by a person', { node: {}, rollout: rollout('Failed') }, { action: 'returnGrant' }],
+    ['failed is never handed over', { node: ours, rollout: rollout('Failed'), successor: true }, wait()],
   ])('at rest with a slot: %s', (_name, given, expected) => {
     expect(decideNode(viewOf(given))).toEqual(expected)
+  })
+})
+
+describe('a node that failed and was put back by a person', () => {
+  it('is told of as long as its operation is there, and not taken again by itself', () => {
+    const view = viewOf({ node: {}, rollout: rollout('Failed'), grant: null, staging: true })
+    expect(decideNode(view)).toEqual(wait())
   })
 })

@@ -106,15 +106,16 @@ describe('starting', () => {
       { node: { ...ours, ready: 'False' } },
       setRollout(rollout('Draining', { since: at(1), deadline: at(601) })),
     ],
+    ["under a person's cordon: others are told to leave it", { node: { cordoned: true } }, { action: 'cordon' }],
     [
       "a person's cordon is kept as such",
-      { node: { cordoned: true } },
+      { node: { cordoned: true, marked: true } },
       setRollout(rollout('Draining', { since: at(1), deadline: at(601), cordon: { prior: 'Unschedulable' } })),
     ],
     [
-      'a stale cordon of ours counts as ours',
+      'a cordon of an earlier operation is taken over',
       { node: { cordoned: true, mark: 'older/1' } },
-      setRollout(rollout('Draining', { since: at(1), deadline: at(601) })),
+      { action: 'cordon' },
     ],
     [
       'what an earlier operation did is no obstacle',
@@ -275,9 +276,19 @@ describe('verifying', () => {
     ['sick, a person was asked', { node: ours, rollout: needed, now: 9999 }, wait()],
     ['healthy after all', { node: upgraded, rollout: needed, now: 9999 }, { action: 'uncordon' }],
     [
+      "healthy, a person's cordon: our marks go first",
+      { node: { kubelet: 'v1.36.3', cordoned: true, marked: true }, rollout: rollout('Working', prior) },
+      { action: 'uncordon' },
+    ],
+    [
       "healthy, a person's cordon stays",
-      { node: { ...upgraded, mark: id }, rollout: rollout('Working', prior) },
+      { node: { kubelet: 'v1.36.3', cordoned: true }, rollout: rollout('Working', prior) },
       setRollout(rollout('Done', { ...prior, since: at(1), finishedAt: at(1) })),
+    ],
+    [
+      'healthy, and the next operation waits: done as it stands',
+      { node: upgraded, rollout: rollout('Working'), successor: true },
+      setRollout(rollout('Done', { since: at(1), finishedAt: at(1) })),
     ],
     [
       'healthy, a person uncordoned it meanwhile: our mark goes',

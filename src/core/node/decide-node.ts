@@ -1,7 +1,6 @@
 // One node's life: what to do next with a node, from what the API says alone. Level-based: every call looks at everything,
 // so that a crash between any two writes is healed by the next look.
 
-import type { Node } from '../../api/kube.ts'
 import type { Grant } from '../../api/maintenance-policy.ts'
 import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
@@ -13,8 +12,9 @@ import { drainNode, isAborted } from './drain-node.ts'
 import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
 import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
+import { isPutBack, isTaken } from './node-marks.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
-import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, orderID } from './order.ts'
+import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, operationOfOrder, orderID } from './order.ts'
 import { stageNode } from './stage-node.ts'
 
 export function decideNode(view: NodeView): NodeAction {
@@ -31,9 +31,9 @@ export function decideNode(view: NodeView): NodeAction {
   }
   switch (rollout.phase) {
     case 'Done':
-      return putBack(node, rollout)
+      return mayLeave(view) ? { action: 'returnGrant' } : { action: 'uncordon' }
     case 'Failed':
-      return isAborted(rollout) ? putBack(node, rollout) : { action: 'wait' }
+      return leaveFailed(view, operation, rollout)
     default:
       return workNode(view, operation, rollout)
   }
@@ -44,19 +44,17 @@ function withoutSlot(view: NodeView): NodeAction {
   const rollout = state.status?.rollout
   const { order } = state.spec
   // Put back as it was, but not forgotten: the operation must not take it again by itself.
-  if (rollout && isAborted(rollout) && !isOurCordon(node)) {
+  if (rollout && isPutBack(node) && (isAborted(rollout) || isReleased(view))) {
     return rollout.operationID === staging?.id ? { action: 'wait' } : { action: 'clear' }
   }
   // Whatever was cordoned is under work: the ledger must know.
-  if (rollout?.cordon && !atRest.has(rollout.phase)) return { action: 'regrant' }
-  if (isOurCordon(node)) return { action: 'uncordon' }
-  if (rollout && !atRest.has(rollout.phase) && rollout.operationID !== staging?.id) return { action: 'clear' }
+  const isOver = !rollout || atRest.has(rollout.phase)
+  if (rollout?.cordon && !isOver) return { action: 'regrant', holder: rollout.operationID }
+  if (order && !hasStopped(order, state)) return { action: 'regrant', holder: operationOfOrder(order) }
+  if (!isPutBack(node)) return { action: 'uncordon' }
+  if (!isOver && rollout.operationID !== staging?.id) return { action: 'clear' }
   if (staging) return stageNode(view, staging)
   return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
-}
-
-function putBack(node: Node, { cordon }: Rollout): NodeAction {
-  return isOurCordon(node) && cordon?.prior !== 'Unschedulable' ? { action: 'uncordon' } : { action: 'returnGrant' }
 }
 
 function startNode(view: NodeView, operation: Operation): NodeAction {
@@ -65,9 +63,9 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
   const { order } = state.spec
   // The ledger was lost and the node given anew: what the other operation has under way here ends first.
   if (before && !atRest.has(before.phase) && order && !hasStopped(order, state)) return withdraw(order)
-  if (!isCordoned(node) && operation.disruption === 'Drain') {
+  if (operation.disruption === 'Drain' && !isTaken(node, operation.id)) {
     // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
-    return isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
+    return isCordoned(node) || isReady(node) ? { action: 'cordon' } : { action: 'returnGrant' }
   }
   const done = completedBefore(state)
   return {
@@ -81,7 +79,7 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
       since: now.toISOString(),
       deadline: new Date(now.getTime() + operation.drain.timeoutMs).toISOString(),
       attempt: order && belongsTo(order, operation.id) ? attemptOf(order) : 1,
-      cordon: { prior: isCordoned(node) && !isOurCordon(node) ? 'Unschedulable' : 'Schedulable' },
+      cordon: { prior: isCordoned(node) && cordonOwner(node) === undefined ? 'Unschedulable' : 'Schedulable' },
     },
   }
 }
@@ -147,12 +145,12 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
     report,
     leaseRenewedAt: view.leaseRenewedAt,
     controllers: view.controllers,
+    controlPlane: view.state.status?.agent?.controlPlane,
   })
   if (verdict?.look === 'controllers' && view.controllers === undefined) return { action: 'watchControllers' }
   if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined) return { action: 'watchLease' }
   if (!verdict) {
-    if (rollout.cordon?.prior !== 'Unschedulable' && isOurCordon(node)) return { action: 'uncordon' }
-    return enter(view, rollout, 'Done', { finished: true })
+    return mayLeave(view) ? enter(view, rollout, 'Done', { finished: true }) : { action: 'uncordon' }
   }
   if (rollout.phase === 'Verifying' || rollout.phase === 'RequiresAttention') {
     return watchDeadline(view, rollout, verdict.reason)
@@ -170,7 +168,7 @@ function releaseNode({ state, node }: NodeView, grant: Grant): NodeAction {
   if (order && belongsTo(order, grant.holder) && !hasStopped(order, state)) return withdraw(order)
   const rollout = state.status?.rollout
   const ours = rollout?.operationID === grant.holder
-  if (isOurCordon(node) && !(ours && rollout.cordon?.prior === 'Unschedulable')) return { action: 'uncordon' }
+  if (!isPutBack(node)) return { action: 'uncordon' }
   if (ours && !atRest.has(rollout.phase)) return { action: 'clear' }
   return { action: 'returnGrant' }
 }
@@ -201,6 +199,21 @@ function orderLate(operation: Operation): Reason {
   }
 }
 
-function isOurCordon(node: Node): boolean {
-  return cordonOwner(node) !== undefined
+/** What failed stays cordoned for a person to look at, unless no work began or that person has put the node back. */
+function leaveFailed(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
+  if (isAborted(rollout) && !isPutBack(view.node)) return { action: 'uncordon' }
+  const isFree = isAborted(rollout) || (isReleased(view) && operation.disruption === 'Drain')
+  return isFree ? { action: 'returnGrant' } : { action: 'wait' }
+}
+
+/** It failed, and a person has put the node back: it is theirs to say that it is fit. */
+function isReleased({ node, state }: NodeView): boolean {
+  const { phase, cordon } = state.status?.rollout ?? {}
+  const { order } = state.spec
+  return phase === 'Failed' && cordon !== undefined && isPutBack(node) && (!order || hasStopped(order, state))
+}
+
+/** Nothing of ours is left on the node, or the next operation takes it over as it is: one drain for both. */
+function mayLeave({ node, successor }: NodeView): boolean {
+  return isPutBack(node) || successor
 }

@@ -283,7 +283,7 @@ describe('abort', () => {
     [
       'the slot was lost before the cordon went: booked again, so that nobody else takes one too many',
       { node: ours, rollout: aborted, grant: null, staging: true },
-      { action: 'regrant' },
+      { action: 'regrant', holder: id },
     ],
   ])('%s', (_name, given, expected) => {
     expect(decideNode(view(given))).toEqual(expected)

@@ -5,6 +5,9 @@ import type { Condition, Node, Pod } from '../../api/kube.ts'
 /** In the same patch as the cordon itself: the operation it belongs to. A cordon without it is a person's. */
 export const cordonAnnotation = 'slipway.dev/cordon'
 
+/** Whose cordon it is when our work is over and a person keeps the node. */
+export const keptForPerson = 'hold'
+
 export type Role = 'ControlPlane' | 'Worker'
 
 export function roleOf(node: Node): Role {
@@ -41,6 +44,7 @@ export function whyAway(node: Node | undefined): string {
   if (!node || node.metadata.deletionTimestamp !== undefined) return 'being deleted'
   if (!isReady(node)) return 'not Ready'
   const owner = cordonOwner(node)
+  if (owner === keptForPerson) return 'kept by a person'
   return owner === undefined ? 'cordoned by a person' : `cordoned for ${owner}`
 }
 

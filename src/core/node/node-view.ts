@@ -30,6 +30,8 @@ export interface NodeView {
   readonly operation: Operation | undefined
   /** Without a slot: the operation that wants this node to stage, or whose staging here is still wanted. */
   readonly staging: Operation | undefined
+  /** Another operation waits for this very node and would take it over now, cordoned and drained. */
+  readonly successor: boolean
   /** What the operation asks of this very node. */
   readonly work: Work
   /** Undefined while the node's pods are not known. */
@@ -65,5 +67,5 @@ export type NodeAction =
   | { readonly action: 'dropOrder' }
   | { readonly action: 'returnGrant' }
   /** A node under work without a slot: the ledger was lost; book it before anything else. */
-  | { readonly action: 'regrant' }
+  | { readonly action: 'regrant'; readonly holder: string }
   | { readonly action: 'wait'; readonly untilMs?: number }

@@ -22,8 +22,13 @@ describe('a node without a slot that is to stage', () => {
   const cases: [string, Given, object][] = [
     ['is given its order, and is neither cordoned nor drained', {}, { action: 'setOrder', order: stage }],
     [
-      'waits for the order of another operation that may run',
+      'books the order of another operation that may run',
       { order: other, report: report('Running', { id: other.id }) },
+      { action: 'regrant', holder: other.id.slice(0, other.id.lastIndexOf('/')) },
+    ],
+    [
+      'waits for the order of another operation that a person looks at',
+      { order: other, report: report('RequiresAttention', { id: other.id }) },
       wait(),
     ],
     [

@@ -45,6 +45,7 @@ export async function faultRun(
   const random = new SeededRandom(seed)
   const scenario = drawScenario(random.fork('scenario'))
   let injector: FaultInjector | undefined
+  const repairs = { done: false }
   const simulated = simulatedCluster({
     seed,
     nodes: scenario.nodes,
@@ -59,7 +60,8 @@ export async function faultRun(
     version,
     // A watch may be dead for as long as it takes to notice, and the API away on top.
     slack: { staleMs: 300_000, requestMs: 60_000 },
-    exitCodeOf: (job, node) => (node === scenario.failing && job.env.SLIPWAY_STEP === 'script' ? 1 : 0),
+    exitCodeOf: (job, node) =>
+      node === scenario.failing && !repairs.done && job.env.SLIPWAY_STEP === 'script' ? 1 : 0,
     faults: (cluster) => {
       injector = new FaultInjector(
         cluster,
@@ -74,7 +76,7 @@ export async function faultRun(
     },
   })
   watch(simulated.cluster)
-  const run = new Run(simulated, scenario, signal)
+  const run = new Run(simulated, scenario, repairs, signal)
   await run.bringUp()
   await run.untilOver()
   const found = await run.judge()
@@ -87,10 +89,12 @@ class Run {
   readonly #scenario: FaultScenario
   readonly #signal: AbortSignal
   readonly #person: KubeApi
+  readonly #repairs: { done: boolean }
   #meddled = false
 
-  constructor(simulated: SimulatedCluster, scenario: FaultScenario, signal: AbortSignal) {
+  constructor(simulated: SimulatedCluster, scenario: FaultScenario, repairs: { done: boolean }, signal: AbortSignal) {
     this.#simulated = simulated
+    this.#repairs = repairs
     this.#scenario = scenario
     this.#signal = signal
     this.#person = simulated.cluster.client('person')
@@ -135,10 +139,22 @@ class Run {
     if (this.#scenario.failing !== undefined && this.#update('first')?.status?.phase === 'Failed') {
       const failed = judgeEnd(this.#simulated, this.#scenario, this.#isOver(), 'failed')
       if (failed.length > 0) return failed
+      if (this.#scenario.retries) return this.#retry()
       await this.#person.delete(directUpdates, { name: 'first' }, {}, this.#signal)
       await cluster.run({ limitMs, until: () => this.#update('first') === undefined })
     }
     return judgeEnd(this.#simulated, this.#scenario, this.#isOver(), 'rest')
+  }
+
+  /** What made the script fail is repaired: tried again, the update comes to a good end. */
+  async #retry(): Promise<readonly { readonly rule: string; readonly message: string }[]> {
+    const { cluster, rules } = this.#simulated
+    const isDone = () => this.#update('first')?.status?.phase === 'Succeeded'
+    this.#repairs.done = true
+    await this.#patchUpdate({ spec: { retry: { token: '1' } } })
+    await cluster.run({ limitMs, until: isDone })
+    await cluster.run({ limitMs: restMs, until: () => rules.isAtRest })
+    return judgeEnd(this.#simulated, this.#scenario, isDone(), 'rest')
   }
 
   #isOver(): boolean {
@@ -147,7 +163,8 @@ class Run {
       const update = this.#update(name)
       if (!update) return true
       const phase = update.status?.phase
-      return phase === 'Succeeded' || (phase === 'Failed' && this.#scenario.failing !== undefined)
+      const isCancelled = phase === 'Cancelled' && this.#scenario.meddling.startsWith('cancel')
+      return phase === 'Succeeded' || isCancelled || (phase === 'Failed' && this.#scenario.failing !== undefined)
     })
   }
 
@@ -179,6 +196,17 @@ class Run {
       case 'second-update':
         await this.#createUpdate('second')
         return
+      case 'pause-update':
+        await this.#patchUpdate({ spec: { desiredState: 'Paused' } })
+        await cluster.run({ limitMs: 120_000 })
+        await this.#patchUpdate({ spec: { desiredState: 'Running' } })
+        return
+      case 'cancel':
+      case 'cancel-put-back': {
+        const onCancel = this.#scenario.meddling === 'cancel' ? 'Finish' : 'PutBack'
+        await this.#patchUpdate({ spec: { desiredState: 'Cancelled', onCancel } })
+        return
+      }
       case 'pause':
         await this.#setPaused(true)
         await cluster.run({ limitMs: 120_000 })
@@ -187,13 +215,13 @@ class Run {
   }
 
   async #createUpdate(name: string): Promise<void> {
-    const { work, maxUnavailable } = this.#scenario
+    const { work, maxUnavailable, waves } = this.#scenario
     const sha256 = createHash('sha256').update(script).digest('hex')
     const { apiVersion, kind } = directUpdates
     const spec = {
       ...(work !== 'script' && { kubernetes: { version: target } }),
       ...(work !== 'kubernetes' && { script: { configMap: 'work', sha256 } }),
-      strategy: { maxUnavailable },
+      strategy: { maxUnavailable, ...(waves && { waves }) },
     }
     await this.#person.create(directUpdates, { apiVersion, kind, metadata: { name }, spec }, this.#signal)
   }

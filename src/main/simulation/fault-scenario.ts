@@ -1,5 +1,6 @@
 // What a fault run is about, drawn from its seed: the cluster, what is wanted of it, and what people do meanwhile.
 
+import type { StrategySpec } from '../../api/strategy.ts'
 import type { SeededRandom } from '../../sim/seeded-random.ts'
 import type { NodeSpec } from '../../sim/sim-machine.ts'
 
@@ -14,7 +15,10 @@ export interface FaultScenario {
   /** A worker on which the script always fails. */
   readonly failing: string | undefined
   /** What a person does while the update runs. */
-  readonly meddling: 'nothing' | 'delete-update' | 'delete-policy' | 'edit-strategy' | 'second-update' | 'pause'
+  readonly meddling: Meddling
+  readonly waves: StrategySpec['waves']
+  /** Where a script fails for good: a person repairs its cause and asks for another attempt. */
+  readonly retries: boolean
   /** Whether things go wrong already while the cluster comes up. */
   readonly troubledStart: boolean
   /** How many nodes are done when that happens. */
@@ -22,6 +26,17 @@ export interface FaultScenario {
   /** How many nodes of each of two zones may be away, besides the budget of the cluster. */
   readonly perZone: number | undefined
 }
+
+export type Meddling =
+  | 'nothing'
+  | 'delete-update'
+  | 'delete-policy'
+  | 'edit-strategy'
+  | 'second-update'
+  | 'pause'
+  | 'pause-update'
+  | 'cancel'
+  | 'cancel-put-back'
 
 const from = 'v1.35.4'
 
@@ -35,9 +50,13 @@ export function drawScenario(random: SeededRandom): FaultScenario {
   }))
   const workers = nodes.slice(controlPlane).map(({ name }) => name)
   const work = random.pick(['script', 'kubernetes', 'both'] as const)
-  const meddling = random.chance(0.5)
+  const steering = random.fork('steering')
+  const meant = random.chance(0.5)
     ? ('nothing' as const)
     : random.pick(['delete-update', 'delete-policy', 'edit-strategy', 'second-update', 'pause'] as const)
+  const meddling: Meddling = steering.chance(0.3)
+    ? steering.pick(['pause-update', 'cancel', 'cancel-put-back'] as const)
+    : meant
   const drawn = {
     operators: random.pick([1, 2] as const),
     work,
@@ -46,6 +65,8 @@ export function drawScenario(random: SeededRandom): FaultScenario {
     cordoned: random.chance(0.25) ? random.pick(workers) : undefined,
     failing: work !== 'kubernetes' && meddling === 'nothing' && random.chance(0.2) ? random.pick(workers) : undefined,
     meddling,
+    waves: steering.chance(0.4) ? drawWaves(steering) : undefined,
+    retries: steering.chance(0.5),
     troubledStart: random.chance(0.15),
     meddlingAfter: random.whole(0, Math.max(1, Math.floor(count / 2))),
   }
@@ -53,4 +74,10 @@ export function drawScenario(random: SeededRandom): FaultScenario {
   const perZone = random.chance(0.3) ? random.whole(1, 2) + (drawn.cordoned === undefined ? 0 : 1) : undefined
   const zoned = nodes.map((node, index) => ({ ...node, zone: index % 2 === 0 ? 'a' : 'b' }))
   return { ...drawn, nodes: perZone === undefined ? nodes : zoned, perZone }
+}
+
+function drawWaves(random: SeededRandom): StrategySpec['waves'] {
+  const soak = random.chance(0.5) ? { soak: `${random.whole(1, 4)}m` } : {}
+  const first = random.pick<number | string>([1, 2, '25%'])
+  return [{ size: first, ...soak }, ...(random.chance(0.5) ? [{ size: '50%' }] : []), { size: '100%' }]
 }

@@ -1,6 +1,9 @@
 // The real operator and the real agents on a simulated cluster, with every write and job held against the rules.
 
 import { runAgent } from '../../agent/agent.ts'
+import { controlPlaneReporter } from '../../agent/control-plane/control-plane-reporter.ts'
+import { etcdObstacle } from '../../agent/control-plane/step-obstacle.ts'
+import { controlPlaneDriver } from '../../agent/drivers/control-plane/control-plane-driver.ts'
 import type { Driver } from '../../agent/drivers/driver.ts'
 import { rehearsalDrivers } from '../../agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../agent/drivers/script.ts'
@@ -11,6 +14,7 @@ import type { Log } from '../../ports/log.ts'
 import type { Random } from '../../ports/random.ts'
 import type { Sealing } from '../../ports/sealing.ts'
 import type { Execution } from '../../sim/pretend-host.ts'
+import { requestsOf } from '../../sim/process-host.ts'
 import type { Slack } from '../../sim/rules/rule.ts'
 import { RuleChecker } from '../../sim/rules/rule-checker.ts'
 import { SimCluster, type SimClusterOptions } from '../../sim/sim-cluster.ts'
@@ -49,6 +53,7 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
       executions: (node) => cluster.machines.get(node)?.host.executions ?? [],
       kubeletVersion: (node) => cluster.machines.get(node)?.host.installed?.kubelet,
       apiServerVersions: () => cluster.apiServers,
+      etcdDownSince: () => cluster.etcdDownSince(),
     },
     slack,
   )
@@ -62,7 +67,7 @@ export function slipwayCluster(
   onExecution?: (execution: Execution) => void,
 ): SimCluster {
   const { log, version, driversOf = allDrivers, sideTasks = [], sealing, namespace = operatorNamespace } = options
-  return new SimCluster({
+  const cluster: SimCluster = new SimCluster({
     ...options,
     programs: {
       slipway: (pod, { api, clock, random, signal }) =>
@@ -82,8 +87,10 @@ export function slipwayCluster(
           signal,
         ),
     },
-    startAgent: ({ api, clock, random, signal }, host, nodeName) => {
+    startAgent: (process, host, nodeName) => {
       if (options.withoutAgent?.(nodeName)) return new Promise(() => undefined)
+      const { api, clock, random, signal } = process
+      const requests = requestsOf(process, cluster.controlPlaneServers)
       return runAgent(
         {
           api,
@@ -94,14 +101,16 @@ export function slipwayCluster(
           nodeName,
           stateDir: '/var/lib/slipway',
           version,
-          drivers: driversOf(nodeName, { clock, random }),
-          sideTasks,
+          drivers: [controlPlaneDriver(requests), ...driversOf(nodeName, { clock, random })],
+          sideTasks: [controlPlaneReporter(requests), ...sideTasks],
+          obstacle: etcdObstacle(requests),
         },
         signal,
       )
     },
     ...(onExecution && { onExecution }),
   })
+  return cluster
 }
 
 function allDrivers(): readonly Driver[] {

@@ -1,8 +1,9 @@
 import type { Node } from '../../api/kube.ts'
 import { inProgressAnnotation } from '../../core/maintenance/node-marks.ts'
 import { cordonAnnotation } from '../../core/node/node-facts.ts'
+import { markAnnotations } from '../../core/node/node-marks.ts'
 
-const kept = new Set([cordonAnnotation, inProgressAnnotation])
+const kept = new Set([cordonAnnotation, inProgressAnnotation, ...markAnnotations])
 
 /** Only what is read: with thousands of nodes the rest (images, addresses, managed fields) would be most of the memory. */
 export function slimNode({ metadata, spec, status }: Node): Node {

@@ -1,36 +1,53 @@
 // One pass over the ledger: slots that come back and slots that go out, in one write.
 
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { Reason } from '../../api/reason.ts'
 import { type DatedClaim, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
 import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
 import { whyAway } from '../../core/node/node-facts.ts'
+import { holdOf } from '../../core/node/node-marks.ts'
 import { ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { ControlPlaneEyes } from '../control-plane/control-plane-eyes.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
 import { BudgetSets } from './budget-sets.ts'
+import type { ForeignLocks } from './foreign-locks.ts'
 import type { LedgerBook } from './ledger-book.ts'
 
 type Slot = Pick<Grant, 'node' | 'nodeUID' | 'holder'>
 
 export interface Outcome {
+  /** When another pass is due, though nothing changes. */
+  readonly againMs: number | undefined
   readonly nodes: readonly string[]
   readonly owners: readonly string[]
+  /** The control plane has to be asked before the next of its nodes can go. */
+  readonly isAsking: boolean
 }
 
 export class GrantPass {
   readonly #ports: OperatorPorts
   readonly #cluster: Cluster
   readonly #book: LedgerBook
+  readonly #eyes: ControlPlaneEyes
   readonly #budgets: BudgetSets
+  readonly #locks: ForeignLocks
   readonly #returns = new Map<string, Slot>()
   readonly #regrants = new Map<string, Slot>()
 
-  constructor(ports: OperatorPorts, cluster: Cluster, book: LedgerBook) {
+  constructor(
+    ports: OperatorPorts,
+    cluster: Cluster,
+    book: LedgerBook,
+    { eyes, locks }: { readonly eyes: ControlPlaneEyes; readonly locks: ForeignLocks },
+  ) {
     this.#ports = ports
     this.#cluster = cluster
     this.#book = book
+    this.#eyes = eyes
     this.#budgets = new BudgetSets(cluster)
+    this.#locks = locks
   }
 
   /** Asks for the slot to go back with the next pass. */
@@ -48,6 +65,8 @@ export class GrantPass {
     const since = this.#ports.clock.now().toISOString()
     const returns = new Map([...this.#returns, ...this.#lost()])
     const regrants = [...this.#regrants.values()].map((slot) => ({ ...slot, since }))
+    const isOurs = await this.#takeLocks(operations, signal)
+    let isLate = false
     let verdicts: readonly Verdict[] = []
     // As we knew them, not as they were found: a write that seemed to have failed may have been carried out.
     const before = this.#book.grants
@@ -58,6 +77,9 @@ export class GrantPass {
       })
       const view = { ...this.#view(policy, [...kept, ...regrants]), served: servedAt(ledger.turns) }
       verdicts = decideGrants(view, operations.map(claimOf))
+      // Wanted only since the locks were looked at: the next pass takes them first.
+      isLate = !isOurs && verdicts.some(({ verdict }) => verdict === 'granted')
+      if (isLate) verdicts = decideGrants({ ...view, locked: lockWanted }, operations.map(claimOf))
       const granted = verdicts.flatMap(({ verdict, holder, request }) =>
         verdict === 'granted' ? [{ node: request.node, nodeUID: request.nodeUID, holder, since }] : [],
       )
@@ -72,14 +94,39 @@ export class GrantPass {
     }, signal)
     for (const [node, slot] of this.#returns) if (returns.get(node) === slot) this.#returns.delete(node)
     for (const { node } of regrants) this.#regrants.delete(node)
+    if (this.#book.grants.length === 0) await this.#locks.giveBack(signal)
     const changed = changedGrants(before, this.#book.grants)
     const owners = new Set(changed.map(({ holder }) => ownerOfOperation(holder)))
+    const isAsking = verdicts.some(isUnknown)
+    const isEarly = isAsking && this.#eyes.earlyMs() > 0
     for (const operation of operations) {
-      const reason = reasonFor(operation.id, verdicts)
+      const found = verdicts.find((verdict) => verdict.holder === operation.id && verdict.verdict === 'waiting')
+      const reason = found && !(isEarly && isUnknown(found)) ? reasonOf(found) : undefined
       if (operation.waitingFor?.message !== reason?.message) owners.add(operation.owner)
       operation.waitingFor = reason
     }
-    return { nodes: changed.map(({ node }) => node), owners: [...owners] }
+    return {
+      nodes: changed.map(({ node }) => node),
+      owners: [...owners],
+      isAsking,
+      againMs: isLate ? lateMs : this.#locks.standing().againMs,
+    }
+  }
+
+  /** Before the first node goes, and as long as one is away. True when they are ours. */
+  async #takeLocks(operations: readonly RunningOperation[], signal: AbortSignal): Promise<boolean> {
+    const { policy } = this.#cluster
+    await this.#locks.follow(policy?.spec.locks ?? [], signal)
+    const { areOurs, closed } = this.#locks.standing()
+    if (areOurs) return true
+    if (!policy || closed) return false
+    const isWanted = () =>
+      decideGrants(this.#view(policy, this.#book.grants), operations.map(claimOf)).some(
+        ({ verdict }) => verdict === 'granted',
+      )
+    if (this.#book.grants.length === 0 && !isWanted()) return false
+    await this.#locks.take(signal)
+    return this.#locks.standing().areOurs
   }
 
   /** Slots of nodes that were deleted, or replaced by another machine of the same name. */
@@ -92,26 +139,44 @@ export class GrantPass {
   /** Of the very policy the answer is written to: an emergency stop that came meanwhile is obeyed. */
   #view(policy: MaintenancePolicy, grants: readonly Grant[]): LedgerView {
     const { unavailable, controlPlane, nodes } = this.#cluster
+    const { foreign, closed: locked } = this.#locks.standing()
     const held = new Map(grants.map(({ node, holder }) => [node, holder]))
+    this.#eyes.beginPass()
     this.#budgets.follow(policy.spec.budgets ?? [])
     return {
       paused: policy.spec.paused === true,
       budgetsOf: (node) => this.#budgets.of(node),
       unavailable,
       held,
+      foreign,
+      locked,
       controlPlaneAway: new Set([...controlPlane].filter((name) => held.has(name) || !this.#cluster.isReady(name))),
       causeOf: (name) => whyAway(nodes.get(name)),
+      onHold: (name) => {
+        const node = nodes.get(name)
+        return node && holdOf(node)
+      },
+      controlPlaneObstacle: (node, apiAway) => this.#eyes.obstacle(node, apiAway),
     }
   }
 }
 
-function claimOf(operation: RunningOperation): DatedClaim {
-  return { ...operation.claim(), since: operation.startedAt.getTime() }
+const lateMs = 100
+const lockWanted: Reason = {
+  code: 'ForeignLockHeld',
+  message: 'the lock of another tool that the policy names is not ours yet; somebody else may have been faster',
 }
 
-function reasonFor(holder: string, verdicts: readonly Verdict[]): RunningOperation['waitingFor'] {
-  const waiting = verdicts.find((verdict) => verdict.holder === holder && verdict.verdict === 'waiting')
-  return waiting?.verdict === 'waiting' ? waiting.reason : undefined
+function isUnknown(verdict: Verdict): boolean {
+  return verdict.verdict === 'waiting' && verdict.reason.code === 'ControlPlaneUnknown'
+}
+
+function reasonOf(verdict: Verdict): RunningOperation['waitingFor'] {
+  return verdict.verdict === 'waiting' ? verdict.reason : undefined
+}
+
+function claimOf(operation: RunningOperation): DatedClaim {
+  return { ...operation.claim(), since: operation.startedAt.getTime() }
 }
 
 function changedGrants(before: readonly Grant[], after: readonly Grant[]): readonly Grant[] {

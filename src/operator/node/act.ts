@@ -5,13 +5,12 @@ import { type Node, nodes } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { type NodeState, nodeStates, type Order } from '../../api/node-state.ts'
 import { mergePatch } from '../../core/merge-patch.ts'
-import { cordonAnnotation } from '../../core/node/node-facts.ts'
+import { type NodeChange, puttingBackChange, takingChange } from '../../core/node/node-marks.ts'
 import type { NodeAction } from '../../core/node/node-view.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { slimNode } from '../cluster/slim-node.ts'
 
-/** The mark and the cordon in one write, so that a cordon of ours is never without it. */
 export async function cordon(
   api: KubeApi,
   cluster: Cluster,
@@ -19,19 +18,22 @@ export async function cordon(
   holder: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const body = {
-    metadata: { ...decidedOn(node), annotations: { [cordonAnnotation]: holder } },
-    spec: { unschedulable: true },
-  }
-  const written = await api.patch(nodes, { name: node.metadata.name }, { type: 'merge', body }, signal)
-  cluster.nodes.learn(slimNode(written))
+  const leaves = cluster.policy?.spec.leaveLoadBalancers ?? false
+  await changeNode(api, cluster, node, takingChange(node, holder, leaves), signal)
 }
 
 export async function uncordon(api: KubeApi, cluster: Cluster, node: Node, signal: AbortSignal): Promise<void> {
-  const body = {
-    metadata: { ...decidedOn(node), annotations: { [cordonAnnotation]: null } },
-    spec: { unschedulable: null },
-  }
+  await changeNode(api, cluster, node, puttingBackChange(node), signal)
+}
+
+async function changeNode(
+  api: KubeApi,
+  cluster: Cluster,
+  node: Node,
+  change: NodeChange,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = { ...change, metadata: { ...change.metadata, ...decidedOn(node) } }
   const written = await api.patch(nodes, { name: node.metadata.name }, { type: 'merge', body }, signal)
   cluster.nodes.learn(slimNode(written))
 }

@@ -28,6 +28,8 @@ export interface NodeControllerOptions {
   readonly operation: (id: string) => Operation | undefined
   /** The operation that wants a node without a slot to stage, or for which it has and should keep what it has. */
   readonly staging: (node: string, state: NodeState) => Operation | undefined
+  /** Whether an operation other than the holder would take the node over now. */
+  readonly hasSuccessor: (node: string, holder: string) => boolean
   /** What the operation asks of this node. */
   readonly workFor: (operation: Operation, node: string) => Work
   /** Puts what the order names where the agent finds it. */
@@ -79,9 +81,24 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const staging = grant ? undefined : options.staging(name, state)
     const wanted = operation ?? staging
     const work = wanted ? options.workFor(wanted, name) : {}
+    const successor = grant !== undefined && options.hasSuccessor(name, grant.holder)
     const { epoch } = book
     const view: NodeView = {
-      ...{ node, state, grant, operation, staging, work, drain, leaseRenewedAt, controllers, epoch, now, graceUntil },
+      ...{
+        node,
+        state,
+        grant,
+        operation,
+        staging,
+        successor,
+        work,
+        drain,
+        leaseRenewedAt,
+        controllers,
+        epoch,
+        now,
+        graceUntil,
+      },
     }
     const decision = decideNode(view)
     if (decision.action === 'wait') {
@@ -146,7 +163,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         options.wakeGrants()
         return true
       case 'regrant':
-        options.grants.rebook({ node: name, nodeUID: uid, holder: state.status?.rollout?.operationID ?? '' })
+        options.grants.rebook({ node: name, nodeUID: uid, holder: decision.holder })
         options.wakeGrants()
         return true
       case 'wait':

@@ -3,6 +3,7 @@ import type { Node, ObjectReference } from '../../api/kube.ts'
 import { nodes, pods } from '../../api/kube.ts'
 import type { Rollout } from '../../api/node-state.ts'
 import type { ReasonCode } from '../../api/reason.ts'
+import { cordonOwner, isCordoned } from '../../core/node/node-facts.ts'
 
 export interface NodeEvent {
   readonly regarding: ObjectReference
@@ -60,6 +61,11 @@ function phaseEvent(node: Node, before: Rollout | undefined, after: Rollout): No
       }
       return undefined
     case 'Done':
+      if (isNew && hasLostMark(node, after)) {
+        const { name } = node.metadata
+        const note = `somebody took our mark off the cordon of ${name}, so it counts as a person’s and stays; kubectl uncordon ${name} ends it`
+        return say('Warning', 'CordonMarkLost', 'Uncordon', note)
+      }
       return isNew ? say('Normal', 'NodeDone', 'Uncordon', `done for DirectUpdate ${after.update}`) : undefined
     case 'Failed':
     case 'RequiresAttention':
@@ -67,6 +73,11 @@ function phaseEvent(node: Node, before: Rollout | undefined, after: Rollout): No
     default:
       return undefined
   }
+}
+
+/** We cordoned it, and it still is, but nothing says so any more. */
+function hasLostMark(node: Node, { cordon }: Rollout): boolean {
+  return cordon?.prior === 'Schedulable' && isCordoned(node) && cordonOwner(node) === undefined
 }
 
 function reference(

@@ -18,7 +18,7 @@ function tableOf(hosts: Record<string, Host>, ownNode?: string) {
   const stagings = new Map<string, StagingState>()
   const table = new MemberTable({
     standing: ({ metadata }) => standings.get(metadata.name),
-    staging: (state) => stagings.get(state?.metadata.name ?? '') ?? 'no',
+    staging: (_node, state) => stagings.get(state?.metadata.name ?? '') ?? 'no',
     isOwnNode: (name) => name === ownNode,
   })
   const set = (name: string, host: Host | undefined): boolean => {

@@ -23,7 +23,7 @@ interface Member extends Placed {
 export interface Judge {
   /** Undefined: not a node of this operation. */
   standing(node: Node, state: NodeState | undefined): Standing | undefined
-  staging(state: NodeState | undefined): StagingState
+  staging(node: Node, state: NodeState | undefined): StagingState
   /** Whether the operator itself runs there. */
   isOwnNode(name: string): boolean
 }
@@ -103,6 +103,12 @@ export class MemberTable {
     return this.#members.get(name)?.standing
   }
 
+  /** Whether it waits for its turn, and its wave has come. */
+  isNext(name: string): boolean {
+    this.#sort()
+    return this.#inWave([name]).some(({ standing }) => standing === 'waiting')
+  }
+
   /** Looks at one node again; true when something changed. */
   refresh(name: string, node: Node | undefined, state: NodeState | undefined): boolean {
     const before = this.#members.get(name)
@@ -124,7 +130,7 @@ export class MemberTable {
       ready,
       free: ready && isUnavailable(node),
       standing,
-      staging: this.#judge.staging(state),
+      staging: this.#judge.staging(node, state),
     }
     if (before && same(before, after)) return false
     if (before) this.#tally(before, -1)
@@ -255,7 +261,7 @@ export class MemberTable {
   }
 
   #sort(): void {
-    this.#order.sort(this.#members.values())
+    this.#order.sort(this.#members)
   }
 }
 

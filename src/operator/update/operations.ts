@@ -5,6 +5,7 @@ import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Work } from '../../api/work.ts'
+import { holdOf } from '../../core/node/node-marks.ts'
 import { operationOfOrder } from '../../core/node/order.ts'
 import {
   isEndedPhase,
@@ -86,6 +87,14 @@ export class Operations {
     const id = operationOfOrder(spec.order)
     // A leader that has just started does not know yet who wants what: what was staged for one that is to go on stays.
     return this.#running.get(ownerOfOperation(id))?.id === id ? undefined : this.#unfinished(id)
+  }
+
+  /** Whether an operation other than the holder would take the node over now, cordoned and drained as it is. */
+  hasSuccessor(node: string, holder: string): boolean {
+    const { policy, nodes } = this.#cluster
+    const known = nodes.get(node)
+    if (!known || holdOf(known) !== undefined || policy?.spec.paused) return false
+    return this.running().some((operation) => operation.id !== holder && operation.wouldTake(node))
   }
 
   /** What an operation asks of one node. */

@@ -7,6 +7,7 @@ import type { Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
 import type { Claim, Request } from '../../core/ledger/grants.ts'
+import { cordonOwner } from '../../core/node/node-facts.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
 import { oldestApiServer } from '../../core/plan/plan-update.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
@@ -58,7 +59,7 @@ export class RunningOperation {
     this.#startedAt = options.startedAt.getTime()
     this.table = new MemberTable({
       standing: (node, state) => this.#standing(node, state),
-      staging: (state) => this.#stagingOf(state),
+      staging: (node, state) => this.#stagingOf(node, state),
       isOwnNode: (name) => name === options.ownNode,
     })
     this.#openWave()
@@ -138,12 +139,18 @@ export class RunningOperation {
     return this.table.isStaging(name) || this.toStage().includes(name)
   }
 
+  /** Whether it would work on this node next, were it free. */
+  wouldTake(name: string): boolean {
+    return this.table.isNext(name) && !this.#held()
+  }
+
   claim(): Claim {
     const maxUnavailable = this.table.inControlPlaneWave ? 1 : this.#workersAtOnce
     return {
       holder: this.id,
       requests: this.#requests(),
-      held: this.#halt() ?? this.#stop() ?? this.#ceiling() ?? this.#terms.held?.(),
+      held: this.#held(),
+      apiAway: this.#terms.apiAway ?? 'Stated',
       budgets: this.#terms.budgets,
       limit: { maxUnavailable, ...this.#counted() },
     }
@@ -217,6 +224,10 @@ export class RunningOperation {
     return [...this.table.some('failed', limit), ...this.table.some('attention', limit)].slice(0, limit)
   }
 
+  #held(): Reason | undefined {
+    return this.#halt() ?? this.#stop() ?? this.#ceiling() ?? this.#terms.held?.()
+  }
+
   /** A person stopped it, for now or for good. */
   #halt(): Reason | undefined {
     const { update } = this.#operation
@@ -239,8 +250,10 @@ export class RunningOperation {
     const { maxFailures } = this.#strategy
     const names = () => this.#broken(3).join(', ')
     if (failed + attention - this.#brokenAndSkipped() > maxFailures || this.table.controlPlaneBroken) {
-      const message = `nothing more starts: ${names()} failed; look at it, then slipway retry ${this.#operation.update}`
-      return { code: 'FailuresReached', message }
+      const { kind, update } = this.#operation
+      const next =
+        kind === undefined ? `look at it, then slipway retry ${update}` : 'look at it, then correct the profile'
+      return { code: 'FailuresReached', message: `nothing more starts: ${names()} failed; ${next}` }
     }
     if (failed > 0 && isLost(this.table.wave)) {
       return { code: 'FailuresReached', message: `nothing more starts: no node of this wave came through (${names()})` }
@@ -280,7 +293,10 @@ export class RunningOperation {
     }
   }
 
-  #stagingOf(state: NodeState | undefined): StagingState {
+  #stagingOf(node: Node, state: NodeState | undefined): StagingState {
+    // Drained by an operation that is done with it: it is taken over as it is, and stages when it has its order.
+    const isHandedOver = cordonOwner(node) !== undefined && state?.status?.rollout?.phase === 'Done'
+    if (isHandedOver) return 'ready'
     return state ? stagingState(state, this.id) : 'no'
   }
 

@@ -4,6 +4,7 @@ import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../..
 import { isKubeError } from '../../api/kube-error.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
+import { saysApiAway } from '../../core/control-plane/api-away.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
 import { finalizer, isEndedPhase, isRetryOpen, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
@@ -69,7 +70,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const running = operations.get(name)
     if (running?.id === id && isPlanned(update)) {
-      const change = running.adopt(termsOf(update, operation), operation)
+      const change = running.adopt(termsOf(update, operation, update.status?.warnings ?? []), operation)
       if (change !== 'same') options.wakeGrants()
       if (change === 'edited') wakeAll(name)
       return report(running, signal)
@@ -104,7 +105,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (!update.spec.dryRun && !cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer))
       return undefined
     const plan: Plan = resumed
-      ? { verdict: 'planned', total: 0 }
+      ? { verdict: 'planned', total: 0, ...(update.status?.warnings && { warnings: update.status.warnings }) }
       : planUpdate({
           spec: update.spec,
           nodes: [...cluster.nodes.values()],
@@ -122,7 +123,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       cluster,
       slots: book,
       serverVersion: options.serverVersion,
-      terms: termsOf(update, operation),
+      terms: termsOf(update, operation, plan.warnings ?? []),
       operation,
       startedAt,
       ownNode: options.ownNode,
@@ -130,7 +131,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { name } = update.metadata
     const preview = resumed ? undefined : previewFor(cluster, book, update, running)
     const tell = (status: typeof plannedStatus) =>
-      writeStatus(name, (now, latest) => status(latest, running, plan.path, preview, now), signal)
+      writeStatus(name, (now, latest) => status(latest, running, { ...plan, preview }, now), signal)
     if (update.spec.dryRun) {
       await tell(dryStatus)
       return undefined
@@ -147,8 +148,9 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     return report(running, signal)
   }
 
-  function termsOf(update: DirectUpdate, operation: Operation): Terms {
-    return updateTerms(update, operation, options.profileWork, ports.clock.now())
+  function termsOf(update: DirectUpdate, operation: Operation, warnings: readonly Reason[]): Terms {
+    const terms = updateTerms(update, operation, options.profileWork, ports.clock.now())
+    return { ...terms, apiAway: saysApiAway(warnings) ? 'Stated' : 'Unstated' }
   }
 
   async function refuse(name: string, id: string, reason: Reason, lasting: boolean, signal: AbortSignal) {

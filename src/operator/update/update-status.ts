@@ -5,6 +5,7 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { Preview } from '../../api/preview.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../../core/duration.ts'
+import type { Plan } from '../../core/plan/plan-update.ts'
 import { isEndedPhase, isRetryOpen, specMark } from '../../core/update/operation.ts'
 import { conditionsOf, mergeConditions, type ProgressView, phaseOf, summaryOf } from '../../core/update/progress.ts'
 import { turnTimer, usedMs } from '../../core/update/timer.ts'
@@ -12,16 +13,19 @@ import type { RunningOperation } from './running-operation.ts'
 
 const namesAtMost = 50
 
+/** The plan, and what it is expected to do. */
+type Planned = Extract<Plan, { verdict: 'planned' }> & { readonly preview: Preview | undefined }
+
 export function plannedStatus(
   update: DirectUpdate,
   operation: RunningOperation,
-  path: DirectUpdateStatus['path'],
-  preview: Preview | undefined,
+  { path, warnings, preview }: Planned,
   now: Date,
 ): DirectUpdateStatus {
   return {
     ...freshStatus(update, operation.id, operation.startedAt),
     ...(path && { path }),
+    ...(warnings && { warnings: [...warnings] }),
     ...(preview && { preview }),
     conditions: mergeConditions(
       update.status?.conditions ?? [],
@@ -36,13 +40,12 @@ export function plannedStatus(
 export function dryStatus(
   update: DirectUpdate,
   operation: RunningOperation,
-  path: DirectUpdateStatus['path'],
-  preview: Preview | undefined,
+  plan: Planned,
   now: Date,
 ): DirectUpdateStatus {
   const message = 'spec.dryRun is true: this is all that is done; set it to false to start'
   const no = (type: string) => ({ type, status: 'False' as const, reason: 'Planned', message })
-  const planned = plannedStatus(update, operation, path, preview, now)
+  const planned = plannedStatus(update, operation, plan, now)
   return {
     ...planned,
     phase: 'Planned',
@@ -138,7 +141,7 @@ export function runningStatus(
     startedAt: before.startedAt ?? operation.startedAt.toISOString(),
     finishedAt: over ? (before.finishedAt ?? at) : undefined,
     ...summaryOf(view.counts),
-    nodes: listedNodes(operation, stateOf),
+    nodes: listedNodes(operation, stateOf, view.waitingFor),
     conditions: mergeConditions(before.conditions ?? [], conditionsOf(phase, view), at, update.metadata.generation),
   }
 }
@@ -225,6 +228,7 @@ function freshStatus(update: DirectUpdate, operationID: string, startedAt: Date)
 function listedNodes(
   operation: RunningOperation,
   stateOf: (node: string) => NodeState | undefined,
+  waitingFor: Reason | undefined,
 ): DirectUpdateStatus['nodes'] {
   const { table } = operation
   const names = (['failed', 'attention', 'working'] as const).flatMap((standing) => table.some(standing, namesAtMost))
@@ -241,7 +245,7 @@ function listedNodes(
     ...waiting.map((name) => ({
       name,
       phase: 'Pending' as const,
-      ...(operation.waitingFor && { reason: operation.waitingFor }),
+      ...(waitingFor && { reason: waitingFor }),
     })),
   ]
 }

@@ -5,7 +5,7 @@ import type { Node, Pod } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { CommittedChange } from '../server/object-store.ts'
 import { isAgent, isOperator, type Report, type Slack } from './rule.ts'
-import { cordonMark, type Truth } from './truth.ts'
+import { cordonMark, otherMarks, type Truth } from './truth.ts'
 
 export function judgeNode(change: CommittedChange, truth: Truth, _slack: Slack, report: Report): void {
   if (change.kind !== 'Node' || !change.before || !change.after || !isOperator(change.client)) return
@@ -15,6 +15,7 @@ export function judgeNode(change: CommittedChange, truth: Truth, _slack: Slack, 
   const wasCordoned = before.spec.unschedulable === true
   const isCordoned = after.spec.unschedulable === true
   const holder = after.metadata.annotations?.[cordonMark]
+  judgeMarks(before, after, report)
   if (!wasCordoned && isCordoned) {
     if (holder === undefined) report(6, `${name} was cordoned without our mark in the same write`)
     else if (!truth.grants.some((grant) => grant.node === name && grant.nodeUID === uid && grant.holder === holder)) {
@@ -44,6 +45,18 @@ export function judgeNode(change: CommittedChange, truth: Truth, _slack: Slack, 
       (report_.state === 'Running' || report_.state === 'Accepted')
     ) {
       report(5, `${name} was uncordoned while order ${order.id} is ${report_.state}`)
+    }
+  }
+}
+
+/** Rule 6 for what autoscalers and load balancers go by: only what our list names is taken off. */
+function judgeMarks(before: Node, after: Node, report: Report): void {
+  const ours = (before.metadata.annotations?.[otherMarks] ?? '').split(',')
+  for (const field of ['annotations', 'labels'] as const) {
+    const kept = after.metadata[field] ?? {}
+    for (const [key, value] of Object.entries(before.metadata[field] ?? {})) {
+      if (key.startsWith('slipway.dev/') || key.startsWith('k8s.io/') || ours.includes(key)) continue
+      if (kept[key] !== value) report(6, `${key} of ${after.metadata.name} was not ours and was changed`)
     }
   }
 }

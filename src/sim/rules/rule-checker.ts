@@ -6,8 +6,9 @@ import type { CommittedChange } from '../server/object-store.ts'
 import { judgeStart, judgeVersions, judgeWord } from './host-rules.ts'
 import { judgeLedger } from './ledger-rules.ts'
 import { judgeNode, judgeOwnership, judgePods } from './node-rules.ts'
+import { judgeLeaving, judgeStopping } from './quorum-rules.ts'
 import type { Report, RuleNumber, Slack, Violation, WriteRule } from './rule.ts'
-import { cordonMark, Truth } from './truth.ts'
+import { cordonMark, otherMarks, Truth } from './truth.ts'
 
 /** What the machines themselves say: not what anybody reported of them. */
 export interface Machines {
@@ -16,6 +17,8 @@ export interface Machines {
   kubeletVersion(node: string): string | undefined
   /** The API servers' versions, by control-plane node. */
   apiServerVersions(): ReadonlyMap<string, string>
+  /** The control-plane machines whose member of etcd is down, and since when. */
+  etcdDownSince(): ReadonlyMap<string, number>
 }
 
 const writeRules: readonly WriteRule[] = [judgeLedger, judgeNode, judgePods, judgeOwnership]
@@ -46,6 +49,7 @@ export class RuleChecker {
     this.#writes++
     const report = this.#reporter(change.time)
     for (const rule of writeRules) rule(change, this.truth, this.#slack, report)
+    judgeLeaving(change, this.truth, this.#machines.etcdDownSince(), this.#slack, report)
     if (change.kind === 'NodeState' && change.after) {
       const { name } = change.after.metadata
       judgeWord(change, this.#machines.executions(name), (node) => this.#machines.kubeletVersion(node), report)
@@ -57,7 +61,9 @@ export class RuleChecker {
   /** Just before the job runs; `executions` does not hold it yet. */
   started(execution: Execution): void {
     const earlier = this.#machines.executions(execution.node)
-    judgeStart(execution, earlier, this.truth, this.#slack, this.#reporter(execution.startedMs))
+    const report = this.#reporter(execution.startedMs)
+    judgeStart(execution, earlier, this.truth, this.#slack, report)
+    judgeStopping(execution, this.truth, this.#machines.etcdDownSince(), report)
   }
 
   /** Nothing of ours is on any node, and no slot is held. */
@@ -68,16 +74,14 @@ export class RuleChecker {
   /** At the end of a run in which every update came to a good end: nothing of ours is left. */
   atRest(time: number): void {
     const report = this.#reporter(time)
-    for (const name of this.#marked()) report(6, `${name} still carries our cordon at the end`)
+    for (const name of this.#marked()) report(6, `${name} still carries our cordon or marks at the end`)
     if (this.truth.grants.length > 0) {
       report(1, `slots were never returned: ${this.truth.grants.map(({ node }) => node).join(', ')}`)
     }
   }
 
   #marked(): readonly string[] {
-    return [...this.truth.nodes].flatMap(([name, { node }]) =>
-      node.metadata.annotations?.[cordonMark] === undefined ? [] : [name],
-    )
+    return [...this.truth.nodes].flatMap(([name, { node }]) => (isLeft(node.metadata.annotations) ? [name] : []))
   }
 
   #judgeKubelet({ before, after }: CommittedChange, report: Report): void {
@@ -92,4 +96,10 @@ export class RuleChecker {
       if (this.#violations.length < mostViolations) this.#violations.push({ rule, message, atMs })
     }
   }
+}
+
+/** A cordon that a person asked to be left is theirs. */
+function isLeft(annotations: Node['metadata']['annotations'] = {}): boolean {
+  const cordon = annotations[cordonMark]
+  return (cordon !== undefined && cordon !== 'hold') || annotations[otherMarks] !== undefined
 }

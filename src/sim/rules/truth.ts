@@ -18,6 +18,7 @@ export interface NodeRecord {
 }
 
 export const cordonMark = 'slipway.dev/cordon'
+export const otherMarks = 'slipway.dev/marks'
 
 export class Truth {
   readonly nodes = new Map<string, NodeRecord>()

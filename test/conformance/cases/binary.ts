@@ -28,6 +28,7 @@ let url = ''
 
 export const conformanceCase: ConformanceCase = {
   name: 'binary',
+  tool: { name: 'systemctl', version: ['systemctl', '--version'] },
   driver: binaryDriver(downloadInto()),
   setUp: async (bed) => {
     url = await serve(bed)

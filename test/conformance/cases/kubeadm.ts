@@ -9,11 +9,12 @@ import type { ConformanceCase } from '../conformance-case.ts'
 /** A single control plane, the hardest one: the API is away for most of the work. */
 export const conformanceCase: ConformanceCase = {
   name: 'kubeadm (control plane)',
+  tool: { name: 'kubeadm', version: ['kubeadm', 'version', '--output=short'] },
   driver: onNode(
     kubeadmDriver(() => Promise.resolve(undefined)),
     'node1',
   ),
-  powerLosses: 1,
+  seeds: [1],
   setUp: async (bed) => {
     const inner = await openBed()
     bed.atClose(() => inner.close())

@@ -5,6 +5,7 @@ import type { ConformanceCase } from '../conformance-case.ts'
 
 export const conformanceCase: ConformanceCase = {
   name: 'kubectl',
+  tool: { name: 'kubectl', version: ['kubectl', 'version', '--client'] },
   driver: kubectlDriver,
   setUp: async (bed) => {
     const machine = await bed.machine(await nodeTemplate(bed, olderKubernetesVersion))

@@ -20,6 +20,7 @@ failSwapOn: false
 
 export const conformanceCase: ConformanceCase = {
   name: 'kubelet',
+  tool: { name: 'kubelet', version: ['kubelet', '--version'] },
   driver: kubeletDriver,
   setUp: async (bed) => {
     const machine = await bed.machine(await nodeTemplate(bed, olderKubernetesVersion))

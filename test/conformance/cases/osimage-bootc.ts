@@ -1,3 +1,3 @@
 import { imageCase } from '../image-case.ts'
 
-export const conformanceCase = imageCase('bootc', 6)
+export const conformanceCase = imageCase('bootc', { minor: 6, seed: 2 })

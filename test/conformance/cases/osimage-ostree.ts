@@ -1,3 +1,3 @@
 import { imageCase } from '../image-case.ts'
 
-export const conformanceCase = imageCase('ostree', 7)
+export const conformanceCase = imageCase('ostree', { minor: 7, seed: 3 })

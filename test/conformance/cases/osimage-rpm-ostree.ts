@@ -1,3 +1,3 @@
 import { imageCase } from '../image-case.ts'
 
-export const conformanceCase = imageCase('rpm-ostree', 5)
+export const conformanceCase = imageCase('rpm-ostree', { minor: 5, seed: 1 })

@@ -12,7 +12,8 @@ let machines = 0
 const installed = (machine: Machine, name: string) => machine.run(['dpkg-query', '-Wf', `\${Version} \${Status}`, name])
 
 export const conformanceCase: ConformanceCase = {
-  name: 'packages',
+  name: 'packages (apt)',
+  tool: { name: 'apt-get', version: ['apt-get', '--version'] },
   driver: packagesDriver,
   setUp: async (bed) => {
     const machine = await bed.machine()

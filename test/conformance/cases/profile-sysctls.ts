@@ -8,6 +8,7 @@ export const conformanceCase: ConformanceCase = profileCase(
   'sysctls',
   { sysctls: keys },
   {
+    tool: { name: 'sysctl', version: ['sysctl', '--version'] },
     setUp: (bed) => bed.machine(),
     isDone: async (machine) => {
       const { stdout } = await machine.exec(['sysctl', '-n', ...Object.keys(keys)])

@@ -19,6 +19,7 @@ export const conformanceCase: ConformanceCase = profileCase(
     ],
   },
   {
+    tool: { name: 'systemctl', version: ['systemctl', '--version'] },
     setUp: async (bed) => {
       const machine = await bed.machine()
       for (const name of ['wanted', 'unwanted']) await machine.writeFile(unit(name), text)

@@ -6,6 +6,7 @@ const asksForReboot = '/run/reboot-required'
 
 export const conformanceCase: ConformanceCase = {
   name: 'reboot',
+  tool: { name: 'systemctl', version: ['systemctl', '--version'] },
   driver: rebootDriver,
   setUp: async (bed) => {
     const machine = await bed.machine()

@@ -5,6 +5,7 @@ import type { ConformanceCase } from '../conformance-case.ts'
 
 export const conformanceCase: ConformanceCase = {
   name: 'runtime (containerd)',
+  tool: { name: 'containerd', version: ['containerd', '--version'] },
   driver: runtimeDriver,
   setUp: async (bed) => {
     const machine = await bed.machine(await nodeTemplate(bed, olderKubernetesVersion))

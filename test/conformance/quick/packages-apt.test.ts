@@ -1,3 +1,3 @@
 import { testDriver } from '../driver-suite.ts'
 
-await testDriver('packages.ts')
+await testDriver('packages-apt.ts')

@@ -1,0 +1,110 @@
+// slipway release: puts a node back with the right to patch it alone, also when no operator is there to do it.
+
+import type { Command } from 'commander'
+import { holdAnnotation } from '../../api/hold.ts'
+import { type Node, nodes } from '../../api/kube.ts'
+import { isKubeError } from '../../api/kube-error.ts'
+import { type NodeState, nodeStates } from '../../api/node-state.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import { cordonOwner, isCordoned } from '../../core/node/node-facts.ts'
+import { holdOf, isMarked, marksAnnotation, puttingBackChange } from '../../core/node/node-marks.ts'
+import { hasStopped } from '../../core/node/order.ts'
+import type { KubeApi } from '../../ports/kube-api.ts'
+import type { CommandContext, RunAction } from '../command-context.ts'
+import { exitCode } from '../exit-code.ts'
+import { find, mustFind } from '../read-cluster.ts'
+
+interface ReleaseOptions {
+  readonly force?: boolean
+}
+
+export function addRelease(parent: Command, run: RunAction): void {
+  parent
+    .command('release')
+    .summary('put a node back: end a hold, take off what Slipway left')
+    .description(
+      'Ends a hold, uncordons what Slipway cordoned and takes its marks off. Needs the right to patch nodes only, and no operator. A cordon that is a person’s stays.',
+    )
+    .argument('<node>')
+    .option('--force', 'also while the agent still works there, or when nobody can tell')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  slipway release w3
+  slipway release w3 --force`,
+    )
+    .action(run(releaseNode))
+}
+
+/** Another writer may come between reading and writing; then both are done again. */
+const tries = 5
+
+export async function releaseNode(context: CommandContext, name: string, options: ReleaseOptions): Promise<number> {
+  const { out, err, signal } = context
+  const api = await context.api()
+  const doubt = await doubtOf(api, name, signal)
+  if (doubt && !options.force && isMarked(await mustFind(api, nodes, { name }, signal))) {
+    throw new SlipwayError('Refused', doubt, {
+      nextStep: `wait for it, or delete its update; slipway release ${name} --force puts the node back all the same`,
+    })
+  }
+  const before = await putBack(api, name, signal)
+  for (const line of whatWasDone(before)) out.write(`${name}: ${line}\n`)
+  if (doubt) err.write(`warning: ${doubt}\n`)
+  return exitCode.done
+}
+
+/** Why the node may still be under work; undefined where it is not. */
+async function doubtOf(api: KubeApi, name: string, signal: AbortSignal): Promise<string | undefined> {
+  let state: NodeState | undefined
+  try {
+    state = await find(api, nodeStates, { name }, signal)
+  } catch (error) {
+    // Slipway was removed from this cluster; what it left on nodes is all there is.
+    if (error instanceof SlipwayError && error.code === 'CrdsMissing') return undefined
+    if (!isKubeError(error, 'Forbidden')) throw error
+    return `you may not read the NodeState of ${name}, so nobody can tell whether its agent still works`
+  }
+  const order = state?.spec.order
+  if (!state || !order || hasStopped(order, state)) return undefined
+  const report = state.status?.agent?.order
+  const step = report?.id === order.id ? report.steps.find((entry) => entry.state === 'Running')?.name : undefined
+  const at = step === undefined ? '' : `, at step ${step}`
+  const said = report?.id === order.id ? `its agent says ${report.state}${at}` : 'its agent has not answered yet'
+  return `order ${order.id} may still run on ${name}: ${said}`
+}
+
+async function putBack(api: KubeApi, name: string, signal: AbortSignal): Promise<Node> {
+  for (let left = tries; ; left--) {
+    const node = await mustFind(api, nodes, { name }, signal)
+    const { uid, resourceVersion, annotations = {} } = node.metadata
+    const isHeld = annotations[holdAnnotation] !== undefined
+    if (!isHeld && !isMarked(node)) return node
+    const { [holdAnnotation]: _hold, ...others } = annotations
+    const change = puttingBackChange({ ...node, metadata: { ...node.metadata, annotations: others } })
+    const changed = { ...change.metadata.annotations, ...(isHeld && { [holdAnnotation]: null }) }
+    const body = { ...change, metadata: { ...change.metadata, annotations: changed, uid, resourceVersion } }
+    try {
+      await api.patch(nodes, { name }, { type: 'merge', body }, signal)
+      return node
+    } catch (error) {
+      if (!isKubeError(error, 'Conflict') || left <= 1) throw error
+    }
+  }
+}
+
+function whatWasDone(before: Node): readonly string[] {
+  const hold = holdOf(before)
+  const owner = cordonOwner(before)
+  const marks = (before.metadata.annotations?.[marksAnnotation] ?? '').split(',').filter((key) => key !== '')
+  const lines = [
+    ...(hold === undefined ? [] : [`the hold has ended (${hold})`]),
+    ...(owner === undefined ? [] : [`uncordoned (it was cordoned for ${owner})`]),
+    ...(marks.length === 0 ? [] : [`took off ${marks.join(', ')}`]),
+    ...(owner === undefined && isCordoned(before)
+      ? ['stays cordoned: that is a person’s; kubectl uncordon ends it']
+      : []),
+  ]
+  return lines.length > 0 ? lines : ['nothing of Slipway is on it']
+}

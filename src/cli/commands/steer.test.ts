@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { cliFixture, operation, update, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
+import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
+import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
+
+const running: DirectUpdateStatus = { phase: 'InProgress', operationID: operation }
+const wave = { index: 0, of: 3, size: 1, since: '2026-11-15T12:00:00Z' }
+const wanted = { ...running, wave: { ...wave, promotion: 'Wanted' as const } }
+const failed: DirectUpdateStatus = {
+  ...{ phase: 'Failed', operationID: operation },
+  summary: { total: 3, done: 1, working: 0, waiting: 1, failed: 1, skipped: 0 },
+  nodes: [{ name: 'w1', phase: 'Failed' }],
+}
+
+async function say(argv: readonly string[], status: DirectUpdateStatus, spec: Partial<DirectUpdate['spec']> = {}) {
+  const api = new FakeKubeApi().put(directUpdates, update(status, { kubernetes: { version: 'v1.36.3' }, ...spec }))
+  const cli = cliFixture(api)
+  const code = await cli.run(...argv)
+  const { spec: written } = await api.get(directUpdates, { name: 'to-1-36' }, new AbortController().signal)
+  return { code, said: cli.out.text + cli.err.text, written }
+}
+
+describe('a word to an update', () => {
+  it.each<[readonly string[], DirectUpdateStatus, Partial<DirectUpdate['spec']>, object, string]>([
+    [['pause', 'to-1-36'], running, {}, { desiredState: 'Paused' }, 'paused; what is under work is finished'],
+    [['resume', 'to-1-36'], running, { desiredState: 'Paused' }, { desiredState: 'Running' }, 'goes on'],
+    [
+      ['cancel', 'to-1-36'],
+      running,
+      {},
+      { desiredState: 'Cancelled', onCancel: 'Finish' },
+      'cancelled; nodes that have begun',
+    ],
+    [['cancel', 'to-1-36', '--put-back'], running, {}, { onCancel: 'PutBack' }, 'put back where that is possible'],
+    [
+      ['retry', 'to-1-36'],
+      failed,
+      {},
+      { retry: { token: 'abcde123' } },
+      'w1 tried again; follow it: slipway status to-1-36 -w',
+    ],
+    [['retry', 'to-1-36', 'w1'], failed, {}, { retry: { token: 'abcde123', nodes: ['w1'] } }, 'w1 tried again'],
+    [
+      ['retry', 'to-1-36'],
+      failed,
+      { retry: { token: '1', nodes: ['w9'] } },
+      { retry: { token: 'abcde123' } },
+      'w1 tried',
+    ],
+    [['skip', 'to-1-36', 'w2', 'w3'], running, { skip: ['w2'] }, { skip: ['w2', 'w3'] }, 'leaves out w2, w3'],
+    [['skip', 'to-1-36', 'w1'], failed, {}, { skip: ['w1'] }, 'let the others go on: slipway retry to-1-36'],
+    [
+      ['approve', 'to-1-36', '--by', 'ana'],
+      wanted,
+      {},
+      { approvals: [{ operationID: operation, wave: 0, by: 'ana', at: '2026-11-15T12:05:00.000Z' }] },
+      'wave 1 of 3 approved by ana; the next begins',
+    ],
+  ])('%s', async (argv, status, spec, expected, words) => {
+    const { code, said, written } = await say(argv, status, spec)
+    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining(words) })
+    expect(written).toMatchObject(expected)
+    if (argv.length === 2 && argv[0] === 'retry') expect(written.retry?.nodes).toBeUndefined()
+  })
+
+  it.each<[readonly string[], DirectUpdateStatus, Partial<DirectUpdate['spec']>, number, RegExp]>([
+    [['pause', 'to-1-36'], { phase: 'Succeeded' }, {}, 3, /to-1-36 is Succeeded: there is nothing to pause/],
+    [['resume', 'to-1-36'], running, {}, 3, /to-1-36 is not paused/],
+    [['resume', 'to-1-36'], running, { desiredState: 'Cancelled' }, 3, /is being cancelled/],
+    [['cancel', 'to-1-36'], failed, {}, 3, /nothing to cancel/],
+    [['retry', 'to-1-36'], running, {}, 3, /no node of to-1-36 failed or needs a person/],
+    [['approve', 'to-1-36'], { ...running, wave }, {}, 3, /waits for no approval: wave 1 of 3 is not done/],
+    [['approve', 'to-1-36'], running, {}, 3, /it has not come to its waves/],
+    [['pause', 'other'], running, {}, 2, /there is no DirectUpdate named other/],
+    [['skip', 'to-1-36'], running, {}, 2, /missing required argument/],
+    [['skip', 'to-1-36', 'W 1'], running, {}, 2, /must be the name of a node/],
+  ])('%s is refused', async (argv, status, spec, code, words) => {
+    const result = await say(argv, status, spec)
+    expect({ code: result.code, said: result.said }).toEqual({ code, said: expect.stringMatching(words) })
+    expect(result.said).toMatch(/next: /)
+  })
+})
+
+describe('status', () => {
+  const spec = { kubernetes: { version: 'v1.36.3' } }
+  it.each<[DirectUpdateStatus, DirectUpdate['spec'], number, string]>([
+    [{ ...running, wave }, spec, 0, 'Course:     wave 1 of 3, 1 worker in all\n'],
+    [
+      { ...running, wave: { ...wave, soakUntil: '2026-11-15T12:30:00Z' } },
+      spec,
+      0,
+      'Course:     wave 1 of 3, 1 worker in all: done; looked at until 2026-11-15T12:30:00Z\n',
+    ],
+    [wanted, spec, 3, 'Course:     wave 1 of 3, 1 worker in all: done; look at them, then: slipway approve to-1-36\n'],
+    [
+      { ...running, phase: 'Paused' },
+      { ...spec, desiredState: 'Paused' },
+      3,
+      'Course:     paused; go on with: slipway resume to-1-36\n',
+    ],
+    [running, { ...spec, desiredState: 'Cancelled' }, 0, 'Course:     being cancelled\n'],
+    [{ ...running, phase: 'Cancelled' }, { ...spec, desiredState: 'Cancelled' }, 1, 'Phase:      Cancelled\n'],
+  ])('shows where it is and what it waits for: %o', async (status, given, code, line) => {
+    const cli = cliFixture(upgradeMidway().put(directUpdates, update(status, given)))
+    expect(await cli.run('status', 'to-1-36')).toBe(code)
+    expect(cli.out.text).toContain(line)
+  })
+})

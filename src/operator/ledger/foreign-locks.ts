@@ -1,0 +1,175 @@
+// The locks of other tools that the policy names: watched, taken before our first node goes, kept while any slot is held, and
+// given back after the last. A lock of ours that a dead operator left is ours.
+
+import type { ForeignLock } from '../../api/foreign-lock.ts'
+import { type DaemonSet, daemonSets } from '../../api/kube.ts'
+import { isKubeError } from '../../api/kube-error.ts'
+import type { Reason } from '../../api/reason.ts'
+import {
+  judgeLock,
+  type LockStanding,
+  lockAnnotation,
+  lockWithoutUs,
+  lockWithUs,
+} from '../../core/ledger/foreign-lock.ts'
+import { LinkedAbort } from '../../kube/linked-abort.ts'
+import { Reflector } from '../../kube/reflector.ts'
+import { Store } from '../../kube/store.ts'
+import type { OperatorPorts } from '../ports.ts'
+
+interface Watched {
+  readonly lock: ForeignLock
+  readonly store: Store<DaemonSet>
+  readonly life: LinkedAbort
+  isSynced: boolean
+  /** Why the last write was refused, where not because somebody else was faster. */
+  refusal?: Reason | undefined
+}
+
+export interface LocksStanding {
+  /** Why nothing may start. */
+  readonly closed: Reason | undefined
+  /** Whether every lock is ours. */
+  readonly areOurs: boolean
+  /** Nodes that others work on, and by whose word. */
+  readonly foreign: ReadonlyMap<string, string>
+  /** When to look again, though nobody writes. */
+  readonly againMs: number | undefined
+}
+
+/** After a write that was refused for good reason: somebody may have given the right meanwhile. */
+const retryMs = 15_000
+
+export class ForeignLocks {
+  readonly #ports: OperatorPorts
+  readonly #wake: () => void
+  readonly #signal: AbortSignal
+  readonly #watched = new Map<string, Watched>()
+
+  constructor(ports: OperatorPorts, wake: () => void, signal: AbortSignal) {
+    this.#ports = ports
+    this.#wake = wake
+    this.#signal = signal
+  }
+
+  /** From now on these are the locks; one that is left out is given back first. */
+  async follow(locks: readonly ForeignLock[], signal: AbortSignal): Promise<void> {
+    const wanted = new Map(locks.map((lock) => [JSON.stringify(lock), lock]))
+    for (const [key, watched] of this.#watched) {
+      if (wanted.has(key)) continue
+      await this.#giveBack(watched, signal)
+      watched.life.abort('the policy does not name this lock any more')
+      this.#watched.delete(key)
+    }
+    for (const [key, lock] of wanted) if (!this.#watched.has(key)) this.#watched.set(key, this.#watch(lock))
+  }
+
+  standing(): LocksStanding {
+    const now = this.#ports.clock.now()
+    const foreign = new Map<string, string>()
+    let closed: Reason | undefined
+    let areOurs = true
+    const waits: number[] = []
+    for (const watched of this.#watched.values()) {
+      const standing = this.#judge(watched, now)
+      const { type, daemonSet } = watched.lock
+      for (const node of standing.strangers)
+        foreign.set(node, `locked by ${type} ${daemonSet.namespace}/${daemonSet.name}`)
+      if (standing.lock === 'closed') closed ??= standing.reason
+      if (standing.lock !== 'ours') areOurs = false
+      if (standing.expiresAt !== undefined) waits.push(Math.max(1, standing.expiresAt - now.getTime()))
+      if (watched.refusal) waits.push(retryMs)
+    }
+    return { closed, areOurs, foreign, againMs: waits.length > 0 ? Math.min(...waits) : undefined }
+  }
+
+  /** Takes what is free. Who is slower than somebody else finds out by the watch. */
+  async take(signal: AbortSignal): Promise<void> {
+    const now = this.#ports.clock.now()
+    for (const watched of this.#watched.values()) {
+      if (this.#judge({ ...watched, refusal: undefined }, now).lock !== 'free') continue
+      await this.#write(watched, (text) => lockWithUs(watched.lock, text, now), signal)
+    }
+  }
+
+  async giveBack(signal: AbortSignal): Promise<void> {
+    for (const watched of this.#watched.values()) await this.#giveBack(watched, signal)
+  }
+
+  async #giveBack(watched: Watched, signal: AbortSignal): Promise<void> {
+    if (this.#judge({ ...watched, refusal: undefined }, this.#ports.clock.now()).lock !== 'ours') return
+    await this.#write(watched, (text) => lockWithoutUs(watched.lock, text), signal)
+  }
+
+  #judge({ lock, store, isSynced, refusal }: Watched, now: Date): LockStanding {
+    if (refusal) return { lock: 'closed', strangers: [], reason: refusal }
+    if (!isSynced) return { lock: 'closed', strangers: [], reason: unknown(lock, 'has not been read yet') }
+    const [daemonSet] = store.values()
+    // The other tool is not installed, so nobody can hold its lock.
+    if (!daemonSet) return { lock: 'ours', strangers: [] }
+    return judgeLock(lock, daemonSet.metadata.annotations?.[lockAnnotation(lock)], now)
+  }
+
+  async #write(
+    watched: Watched,
+    change: (text: string | undefined) => string | null,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { lock, store } = watched
+    const [found] = store.values()
+    if (!found) return
+    const { name, namespace = '', uid, resourceVersion, annotations } = found.metadata
+    const key = lockAnnotation(lock)
+    const body = { metadata: { uid, resourceVersion, annotations: { [key]: change(annotations?.[key]) } } }
+    try {
+      store.learn(slim(await this.#ports.api.patch(daemonSets, { name, namespace }, { type: 'merge', body }, signal)))
+      watched.refusal = undefined
+    } catch (error) {
+      // Somebody was faster; the watch shows who, and wakes us.
+      if (isKubeError(error, 'Conflict', 'NotFound')) return
+      if (!isKubeError(error, 'Forbidden', 'Invalid')) throw error
+      this.#ports.log.warn('a lock cannot be written', { daemonSet: `${namespace}/${name}`, error: error.message })
+      watched.refusal = unknown(lock, `cannot be written: ${error.message}`)
+    }
+  }
+
+  #watch(lock: ForeignLock): Watched {
+    const { namespace, name } = lock.daemonSet
+    const store = new Store<DaemonSet>()
+    const life = new LinkedAbort(this.#signal)
+    const selection = { namespace, fieldSelector: `metadata.name=${name}` }
+    const reflector = new Reflector<DaemonSet>({ ...this.#ports, type: daemonSets, store, selection, transform: slim })
+    const watched: Watched = { lock, store, life, isSynced: false }
+    store.subscribe(this.#wake)
+    void reflector.run(life.signal)
+    void reflector.synced(life.signal).then(
+      () => {
+        watched.isSynced = true
+        this.#wake()
+      },
+      () => undefined,
+    )
+    return watched
+  }
+}
+
+function unknown({ type, daemonSet }: ForeignLock, what: string): Reason {
+  const { namespace, name } = daemonSet
+  return {
+    code: 'ForeignLockUnknown',
+    message: `the lock of DaemonSet ${namespace}/${name} ${what}; the operator needs the right that slipway install --lock ${type.toLowerCase()}=${namespace}/${name} prints`,
+  }
+}
+
+/** Of a DaemonSet that is not ours only the annotations matter. */
+function slim({ metadata }: DaemonSet): DaemonSet {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, annotations } = metadata
+  return {
+    metadata: {
+      ...{ name, uid, resourceVersion, creationTimestamp },
+      ...(namespace !== undefined && { namespace }),
+      ...(annotations && { annotations }),
+    },
+    spec: { selector: {}, template: { spec: { containers: [] } } },
+  }
+}

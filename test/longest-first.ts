@@ -1,0 +1,27 @@
+// The order in which test files are taken up. By themselves the small files come last, and some of the smallest run for longest:
+// one that starts last keeps the other half of the machine waiting.
+
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+const longest = [
+  'e2e/full/ha-upgrade',
+  'conformance/full/kubeadm',
+  'e2e/upgrade-under-fire',
+  'e2e/kubernetes-upgrade',
+  'conformance/full/osimage',
+  'e2e/os-image',
+  'e2e/full/os-bed',
+  'conformance/quick/runtime',
+  'conformance/quick/packages',
+]
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
+  }
+}
+
+function rank({ moduleId }: TestSpecification): number {
+  const found = longest.findIndex((path) => moduleId.includes(`/test/${path}`))
+  return found < 0 ? longest.length : found
+}
