@@ -1,0 +1,25 @@
+// One plan in a process of its own: `node bench/plan-once.ts SNAPSHOT`. Prints seconds, processor seconds and the most memory it
+// held from when the file was read.
+
+import { readFileSync } from 'node:fs'
+import { parseClusterSnapshot } from '../src/cli/cluster-snapshot.ts'
+import { planRole } from '../src/main/roles/plan-role.ts'
+
+const [path = ''] = process.argv.slice(2)
+const text = readFileSync(path, 'utf8')
+const startedMs = performance.now()
+const before = process.cpuUsage()
+const snapshot = parseClusterSnapshot(text, path)
+const update = { name: 'to-1-36', spec: { kubernetes: { version: 'v1.36.3' }, strategy: { maxUnavailable: '5%' } } }
+const { signal } = new AbortController()
+const report = await planRole('0.1.0', { snapshot, update, seed: 1 }, signal)
+const { user, system } = process.cpuUsage(before)
+const result = {
+  seconds: (performance.now() - startedMs) / 1000,
+  processorSeconds: (user + system) / 1e6,
+  mostMiB: process.resourceUsage().maxRSS / 1024,
+  nodes: report.nodes,
+  verdict: report.verdict,
+  rehearsals: report.rehearsals,
+}
+process.stdout.write(`${JSON.stringify(result)}\n`)
