@@ -8,6 +8,7 @@ import type { Host } from '../ports/host.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
+import type { StepObstacle } from './control-plane/step-obstacle.ts'
 import type { Driver } from './drivers/driver.ts'
 import { OrderDesk } from './order-desk.ts'
 import { Publisher } from './publisher.ts'
@@ -25,6 +26,8 @@ export interface AgentOptions {
   readonly version: string
   readonly drivers: readonly Driver[]
   readonly sideTasks?: readonly SideTask[]
+  /** Why a step must not start yet, by a look at the host. */
+  readonly obstacle?: StepObstacle
 }
 
 /** Runs until aborted. Work that is under way on the host goes on without the agent; the next one finds it again. */

@@ -1,6 +1,8 @@
 import { localSocketPath } from '../api/local-protocol.ts'
 import type { Compression } from '../ports/compression.ts'
 import type { LocalServer } from '../ports/local-server.ts'
+import type { SecureRequests } from '../ports/secure-requests.ts'
+import { controlPlaneReporter } from './control-plane/control-plane-reporter.ts'
 import type { JobRecord } from './drivers/jobs/job-record.ts'
 import { jobReporter } from './drivers/jobs/job-reporter.ts'
 import { historyKeeper } from './journal/history-keeper.ts'
@@ -15,12 +17,15 @@ export interface SideTaskTools {
   /** Where the machine's root is seen; '' = the agent runs on the machine itself. */
   readonly hostRoot: string
   readonly jobRecord: JobRecord
+  readonly requests: SecureRequests
 }
 
 /** All that an agent of a real host does besides its orders. */
-export function allSideTasks({ compression, localServer, hostRoot, jobRecord }: SideTaskTools): readonly SideTask[] {
+export function allSideTasks(tools: SideTaskTools): readonly SideTask[] {
+  const { compression, localServer, hostRoot, jobRecord, requests } = tools
   return [
     sentinelWatcher,
+    controlPlaneReporter(requests),
     jobReporter(jobRecord),
     historyKeeper,
     logDesk(compression),

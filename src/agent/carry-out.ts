@@ -10,6 +10,7 @@ import { parseDuration } from '../core/duration.ts'
 import { backOffMs } from '../kube/back-off.ts'
 import { sleep } from '../kube/sleep.ts'
 import type { Host } from '../ports/host.ts'
+import type { StepObstacle } from './control-plane/step-obstacle.ts'
 import { Deadline } from './deadline.ts'
 import type { Driver, Step, StepContext } from './drivers/driver.ts'
 import { folderContent, folderNotes } from './journal/notes.ts'
@@ -31,6 +32,8 @@ export interface Workshop extends Gatekeeper {
   readonly host: Host
   /** In the order in which they work. */
   readonly drivers: readonly Driver[]
+  /** Looked at right before a step starts; it is waited for, within the order's time. */
+  readonly obstacle?: StepObstacle
   /** Tells the progress; with `withinMs` it may be told together with what comes next. */
   tell(report: AgentOrder, withinMs?: number): void
 }
@@ -52,6 +55,7 @@ export interface StepNames {
 }
 
 const stagingBackOff = { baseMs: 500, maxMs: 10_000 }
+const obstacleBackOff = { baseMs: 2_000, maxMs: 15_000 }
 const soonMs = 5_000
 
 export function stepsOf(order: Order, drivers: readonly Driver[]): readonly Step[] {
@@ -88,11 +92,12 @@ export async function carryOut(
   const work = steps.slice(0, folder.accepted.steps.length)
   for (const [index, step] of work.entries()) {
     if (folder.steps[index]?.done) continue
-    const back = whyBackNow(task)
+    const result = whyBackNow(task) ? undefined : await takeStep(task, index, step, signal)
+    if (result?.outcome === 'failed') return await undo(task, result.failed, signal)
+    // It may have been asked back while the step waited.
+    const back = result?.outcome === 'done' ? undefined : whyBackNow(task)
     if (back) return await undo(task, { index, finishedAt: shop.clock.now(), reason: back }, signal)
-    const result = await takeStep(task, index, step, signal)
-    if (result.outcome === 'failed') return await undo(task, result.failed, signal)
-    if (result.outcome === 'stopped') return close(task, result.permission.end, { reason: result.permission.reason })
+    if (result?.outcome === 'stopped') return close(task, result.permission.end, { reason: result.permission.reason })
     if (index < work.length - 1) shop.tell(progressReport(folder, steps), soonMs)
   }
   return close(task, 'Succeeded', {})
@@ -174,7 +179,7 @@ async function stageOnce({ shop, order, context }: Task, signal: AbortSignal): P
 }
 
 function takeStep(task: Task, index: number, step: Step, signal: AbortSignal): Promise<StepOutcome> {
-  const { shop, folder, order, steps, context } = task
+  const { shop, folder, steps, context } = task
   const deadline = deadlineOf(task)
   return runStep(
     {
@@ -188,14 +193,29 @@ function takeStep(task: Task, index: number, step: Step, signal: AbortSignal): P
       step,
       context,
       orderDeadline: deadline,
-      mayStart: () =>
-        task.stop
-          ? Promise.resolve(stopped(task.stop))
-          : permissionToStart(shop, order, step.disruptive, deadline, signal),
+      mayStart: () => mayStart(task, step, deadline, signal),
       onStarted: () => shop.tell(progressReport(folder, steps), step.brief && index > 0 ? soonMs : 0),
     },
     signal,
   )
+}
+
+/** Asked for again after each wait: meanwhile the order may have been withdrawn, or its time is over. */
+async function mayStart(task: Task, step: Step, deadline: Deadline, signal: AbortSignal): Promise<Permission> {
+  const { shop, folder, order, steps, context } = task
+  for (let waits = 1; ; waits++) {
+    const permission = task.stop
+      ? stopped(task.stop)
+      : await permissionToStart(shop, order, step.disruptive, deadline, signal)
+    if (!permission.may) return permission
+    const reason = await shop.obstacle?.look(step, order, context, signal)
+    if (!reason) return permission
+    const back = whyBackNow(task)
+    if (back) return stopped(back)
+    shop.log.warn('a step waits', { order: order.id, step: step.name, code: reason.code, message: reason.message })
+    shop.tell({ ...progressReport(folder, steps), reason })
+    await sleep(shop.clock, Math.min(deadline.leftMs(), backOffMs(obstacleBackOff, waits, shop.random)), signal)
+  }
 }
 
 /** Asked for, and nothing has run that would have to stay: past the point of no return an order is finished. */

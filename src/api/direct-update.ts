@@ -5,6 +5,7 @@ import { type CelRule, celRules } from './cel-rule.ts'
 import { drainSettingsSchema } from './drain-settings.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { nodePhases } from './node-state.ts'
+import { previewSchema } from './preview.ts'
 import { reasonSchema } from './reason.ts'
 import { durationText, instantText, labelSelector, objectName, sha256Text } from './scalars.ts'
 import { operationTimeout, steeringFields, steeringStatusFields } from './steering.ts'
@@ -59,6 +60,7 @@ export const directUpdateSpecSchema = z
     strategy: strategySchema.optional(),
     drain: drainSettingsSchema.optional(),
     nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
+    dryRun: z.boolean().optional().describe('plan it and stop: the answer is in status.preview. Default false'),
     operationTimeout,
     ...steeringFields,
   })
@@ -78,6 +80,7 @@ export const directUpdateRules: readonly CelRule[] = lastingFields.map((field) =
 export const updatePhases = [
   'Pending',
   'Planning',
+  'Planned',
   'InProgress',
   'Paused',
   'Succeeded',
@@ -102,6 +105,7 @@ export const directUpdateStatusSchema = z.strictObject({
   startedAt: instantText.optional(),
   finishedAt: instantText.optional(),
   progress: z.string().max(32).optional().describe('for the eye: 4/12'),
+  preview: previewSchema.optional(),
   ...steeringStatusFields,
   wave: waveStatusSchema.optional(),
   warnings: z.array(reasonSchema).max(20).optional().describe('what a person should know, though it goes on'),

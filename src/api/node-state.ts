@@ -1,6 +1,7 @@
 // NodeState: one per node, named as the node. The operator writes spec and status.rollout, that node's agent status.agent.
 
 import { z } from 'zod'
+import { controlPlaneQuestionSchema, controlPlaneReportSchema } from './control-plane.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { reasonSchema } from './reason.ts'
 import { absolutePath, durationText, instantText, objectName, sha256Text } from './scalars.ts'
@@ -167,6 +168,7 @@ export const agentStatusSchema = z.strictObject({
         .optional(),
     })
     .optional(),
+  controlPlane: controlPlaneReportSchema.optional(),
   jobs: z.array(doneJobSchema).max(maxDoneJobs).optional().describe('maintenance jobs this host has done'),
   publicKey: z.string().max(64).optional().describe('X25519, base64: what must stay secret is sealed to it'),
   logs: z
@@ -212,6 +214,7 @@ export const nodeStateSpecSchema = z.strictObject({
     .optional()
     .describe('how long the folders of ended orders stay on the host'),
   logs: logQuestionSchema.optional(),
+  controlPlane: controlPlaneQuestionSchema.optional(),
 })
 export const nodeStateStatusSchema = z.strictObject({
   rollout: rolloutSchema.optional(),

@@ -153,7 +153,7 @@ function checked(spec: unknown, where: string): DirectUpdateSpec {
   })
 }
 
-async function readText({ readFile }: DraftDependencies, path: string): Promise<string> {
+export async function readText({ readFile }: Pick<CliDependencies, 'readFile'>, path: string): Promise<string> {
   try {
     return await readFile(path)
   } catch (cause) {

@@ -6,6 +6,7 @@ import { SlipwayError } from '../api/slipway-error.ts'
 import { type Reconcile, runController } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Cluster } from './cluster/cluster.ts'
+import { ControlPlaneEyes } from './control-plane/control-plane-eyes.ts'
 import { BudgetKeepers } from './drain/budget-keepers.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
 import { OwnPods } from './drain/own-pods.ts'
@@ -57,6 +58,8 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   const wakeUps = new WakeUps(ports, cluster, book, operations)
   const profiles = await openProfiles({ options, serverVersion, cluster, book, operations, wakeUps }, signal)
   wakeUps.follow()
+  const eyes = new ControlPlaneEyes(ports, cluster, () => book.epoch)
+  eyes.follow(() => wakeUps.grants())
   const term: Term = {
     options,
     serverVersion,
@@ -64,7 +67,11 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     book,
     operations,
     wakeUps,
-    grants: new GrantPass(ports, cluster, book, new ForeignLocks(ports, () => wakeUps.grants(), signal)),
+    grants: new GrantPass(ports, cluster, book, {
+      eyes,
+      locks: new ForeignLocks(ports, () => wakeUps.grants(), signal),
+    }),
+    eyes,
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
   }
@@ -113,6 +120,7 @@ interface Term {
   readonly operations: Operations
   readonly wakeUps: WakeUps
   readonly grants: GrantPass
+  readonly eyes: ControlPlaneEyes
   readonly scripts: ScriptShelf
   readonly profiles: Profiles
 }
@@ -194,13 +202,15 @@ function updateReconcile({
 }
 
 async function reconcileGrants(
-  { options, book, grants, operations, wakeUps }: Term,
+  { options, book, grants, eyes, operations, wakeUps }: Term,
   signal: AbortSignal,
 ): ReturnType<Reconcile> {
-  const { nodes, owners, againMs } = await grants.run(operations.running(), signal).catch((error: unknown) => {
-    if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
-    throw error
-  })
+  const { nodes, owners, againMs, isAsking } = await grants
+    .run(operations.running(), signal)
+    .catch((error: unknown) => {
+      if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
+      throw error
+    })
   options.metrics?.granted(book.grants.length)
   for (const name of nodes) {
     wakeUps.nodeChanged(name)
@@ -208,7 +218,10 @@ async function reconcileGrants(
   }
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
-  return againMs === undefined ? undefined : { afterMs: againMs }
+  if (isAsking) await eyes.ask(signal)
+  const early = isAsking ? eyes.earlyMs() : 0
+  const waitsMs = [againMs, early > 0 ? early : undefined].flatMap((ms) => ms ?? [])
+  return waitsMs.length > 0 ? { afterMs: Math.min(...waitsMs) } : undefined
 }
 
 function highestEpoch(states: Iterable<NodeState>): number {

@@ -33,6 +33,10 @@ export function carryOutEvent(cluster: SimCluster, event: FaultEvent, beginOutag
     case 'clock-skew':
       machine.setSkew(amount)
       return node
+    case 'etcd-sick':
+      if (machine.node.role !== 'control-plane') return undefined
+      machine.sickenEtcd(forMs)
+      return node
     case 'lease-stolen':
       return stealLeases(cluster)
     case 'operator-frozen': {

@@ -33,6 +33,7 @@ export const eventFaultKinds = [
   'power-loss',
   'slow-node',
   'clock-skew',
+  'etcd-sick',
   'lease-stolen',
   'operator-frozen',
   'operator-killed',
@@ -87,10 +88,17 @@ const longestMs: Readonly<Record<EventFaultKind, number>> = {
   'power-loss': 60_000,
   'slow-node': 300_000,
   'clock-skew': 1,
+  'etcd-sick': 300_000,
   'lease-stolen': 1,
   'operator-frozen': 60_000,
   'operator-killed': 1,
   'agent-killed': 1,
+}
+
+/** Machines of another role are spared. */
+export const onlyOn: Readonly<Partial<Record<EventFaultKind, NodeSpec['role']>>> = {
+  'node-deleted': 'worker',
+  'etcd-sick': 'control-plane',
 }
 
 export function drawFaultPlan(random: SeededRandom, options: FaultPlanOptions): FaultPlan {
@@ -101,7 +109,7 @@ export function drawFaultPlan(random: SeededRandom, options: FaultPlanOptions): 
     chances[kind] = { rate: random.pick([0.005, 0.02, 0.1]), limit: random.whole(1, 4) }
   }
   const events = some(random, eventFaultKinds, allowed, 3).flatMap((kind) => {
-    const candidates = kind === 'node-deleted' ? options.nodes.filter(({ role }) => role === 'worker') : options.nodes
+    const candidates = options.nodes.filter(({ role }) => (onlyOn[kind] ?? role) === role)
     const node = random.pick(candidates)?.name
     if (node === undefined) return []
     // Most of a run happens early: trouble that comes when all is done tells nothing.

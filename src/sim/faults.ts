@@ -4,7 +4,7 @@ import { leases, nodes, pods } from '../api/kube.ts'
 import { KubeError } from '../api/kube-error.ts'
 import { nodeStates } from '../api/node-state.ts'
 import { carryOutEvent } from './fault-events.ts'
-import type { ChanceFaultKind, FaultKind, FaultPlan } from './fault-plan.ts'
+import { type ChanceFaultKind, type EventFaultKind, type FaultKind, type FaultPlan, onlyOn } from './fault-plan.ts'
 import type { DiskFault } from './process-host.ts'
 import type { FaultSource, RequestFault, RequestInfo, WatchFault } from './request-fault.ts'
 import type { SeededRandom } from './seeded-random.ts'
@@ -142,13 +142,21 @@ export class FaultInjector implements ClusterFaults, FaultSource {
   }
 
   /** One whose rollout is not over; a control-plane node is never deleted. */
-  #busyNode(kind: FaultKind): string | undefined {
+  #busyNode(kind: EventFaultKind): string | undefined {
     const busy = this.#cluster.server.peekAll(nodeStates).filter(({ metadata, status }) => {
       const phase = status?.rollout?.phase
-      const spared = kind === 'node-deleted' && this.#cluster.machines.get(metadata.name)?.node.role !== 'worker'
-      return phase !== undefined && phase !== 'Done' && !spared
+      const role = this.#cluster.machines.get(metadata.name)?.node.role
+      return phase !== undefined && phase !== 'Done' && (onlyOn[kind] ?? role) === role
     })
-    return this.#random.pick(busy)?.metadata.name
+    const name = this.#random.pick(busy)?.metadata.name
+    // Of etcd the other members matter while one is under work.
+    return kind === 'etcd-sick' && name !== undefined ? this.#fellowOf(name) : name
+  }
+
+  #fellowOf(name: string): string | undefined {
+    const machines = [...this.#cluster.machines.values()]
+    const fellows = machines.filter((machine) => machine.node.role === 'control-plane' && machine.name !== name)
+    return this.#random.pick(fellows)?.name
   }
 
   #beginOutage(ms: number): void {

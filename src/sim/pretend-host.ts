@@ -16,6 +16,7 @@ import type {
 import type { HostFiles } from '../ports/host-files.ts'
 import type { Random } from '../ports/random.ts'
 import { DiskFiles } from './disk-files.ts'
+import { pretendManifests } from './pretend-control-plane.ts'
 import { forgetJob, type KeptJob, keepJob, keptJobs } from './pretend-jobs.ts'
 import { type PretendState, pretendFolder, readPretendState, writeDurably, writePretendState } from './pretend-state.ts'
 import { versionsOnOffer } from './pretend-versions.ts'
@@ -44,9 +45,15 @@ export interface PretendHostOptions {
   readonly role: 'control-plane' | 'worker'
   /** What is installed when the machine is new. */
   readonly version: string
+  /** The same of its API server, on a control-plane node. By default that version too. */
+  readonly apiServer?: string
   /** How long a job takes, drawn for each. */
   readonly workMs: readonly [number, number]
   readonly versionsOnOffer?: readonly string[]
+  /** What is known of the host it stands for. */
+  readonly facts?: Partial<HostFacts>
+  /** Instead of a draw from workMs. */
+  readonly durationOf?: (job: Job, random: Random) => number
   readonly exitCodeOf?: (job: Job) => number
   /** Told just before a job runs; it is not among the executions yet. */
   readonly onExecution?: (execution: Execution) => void
@@ -116,6 +123,7 @@ export class PretendHost implements Host {
     const boot = this.#boot
     const known = await readPretendState(this.disk)
     if (known === undefined) await this.#save(this.#fresh())
+    if (this.#options.role === 'control-plane') await this.#layManifests()
     for (const kept of await keptJobs(this.disk)) {
       if (boot !== this.#boot) break
       if (kept.identity.bootId === known?.bootId) this.#start(kept)
@@ -125,11 +133,18 @@ export class PretendHost implements Host {
     return this.#state ?? this.#fresh()
   }
 
+  async #layManifests(): Promise<void> {
+    for (const [path, content] of Object.entries(pretendManifests(this.#options.nodeName))) {
+      if ((await this.files.look(path)).kind !== 'none') continue
+      await this.files.write(path, content, { mode: 0o600, owner: 'root', group: 'root' })
+    }
+  }
+
   #fresh(): PretendState {
-    const { role, version, random } = this.#options
+    const { role, version, apiServer = version, random } = this.#options
     return {
       kubelet: version,
-      ...(role === 'control-plane' ? { apiServer: version } : {}),
+      ...(role === 'control-plane' ? { apiServer } : {}),
       bootId: random.uuid(),
       lastPid: 1000,
     }
@@ -148,6 +163,7 @@ export class PretendHost implements Host {
       kubelet,
       ...(apiServer === undefined ? {} : { apiServer }),
       versionsOnOffer: [...(this.#options.versionsOnOffer ?? versionsOnOffer(kubelet))],
+      ...this.#options.facts,
     }
   }
 
@@ -238,6 +254,8 @@ export class PretendHost implements Host {
 
   #duration(job: Job): number {
     if (job.argv[0] === 'pretend-restart-kubelet') return restartMs * this.#slowness
+    const { durationOf, random } = this.#options
+    if (durationOf) return durationOf(job, random) * this.#slowness
     const [min, max] = this.#options.workMs
     return (min + this.#options.random.next() * (max - min)) * this.#slowness
   }

@@ -3,6 +3,7 @@
 import type { Disk } from '../ports/disk.ts'
 import type { Host } from '../ports/host.ts'
 import type { HostFiles } from '../ports/host-files.ts'
+import type { SecureRequests } from '../ports/secure-requests.ts'
 import type { SimProcess } from './sim-process.ts'
 
 /** Told before each disk operation that changes something; may end the process. */
@@ -24,6 +25,10 @@ export function hostOf(process: SimProcess, host: Host, fault?: DiskFault): Host
     ended: (identity, signal) => within(process, () => host.ended(identity, signal)),
     end: (identity, graceMs, signal) => within(process, () => host.end(identity, graceMs, signal)),
   }
+}
+
+export function requestsOf(process: SimProcess, requests: SecureRequests): SecureRequests {
+  return { send: (request, signal) => within(process, () => requests.send(request, signal)) }
 }
 
 function filesOf(process: SimProcess, files: HostFiles): HostFiles {

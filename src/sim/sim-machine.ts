@@ -1,5 +1,6 @@
-import type { Pod } from '../api/kube.ts'
-import type { Job } from '../ports/host.ts'
+import type { Node, Pod } from '../api/kube.ts'
+import type { HostFacts, Job } from '../ports/host.ts'
+import type { Random } from '../ports/random.ts'
 import { runKubelet } from './actors/kubelet.ts'
 import { ContainerRuntime, type Programs } from './container-runtime.ts'
 import { PretendDisk } from './pretend-disk.ts'
@@ -14,7 +15,21 @@ export interface NodeSpec {
   readonly name: string
   readonly role: 'control-plane' | 'worker'
   readonly version: string
+  /** Of a control-plane node; the same as its kubelet's where it is not given. */
+  readonly apiServer?: string
   readonly zone?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly allocatable?: Readonly<Record<string, string>>
+  readonly found?: FoundMachine
+}
+
+/** A machine that was there before the simulation. */
+export interface FoundMachine {
+  /** Its Node, which stands in the API already. */
+  readonly node: Node
+  readonly power: 'on' | 'off'
+  /** What its agent has said of the host. */
+  readonly facts: Partial<HostFacts>
 }
 
 /** Starts the agent of one machine; its promise is the agent's life. */
@@ -34,6 +49,9 @@ export interface MachineOptions {
   readonly leaseEveryMs: number
   readonly programs: Programs
   readonly startAgent: StartAgent | undefined
+  readonly durationOf: ((job: Job, nodeName: string, random: Random) => number) | undefined
+  readonly bootMs: number | undefined
+  readonly isSick: ((pod: Pod) => boolean) | undefined
   readonly exitCodeOf: ((job: Job, nodeName: string) => number) | undefined
   readonly versionsOnOffer: readonly string[] | undefined
   readonly faults: FaultSource | undefined
@@ -44,7 +62,7 @@ export interface MachineOptions {
 }
 
 /** From the order to boot until everything runs again. */
-const bootMs = 20_000
+const defaultBootMs = 20_000
 
 const controlPlaneLabel = 'node-role.kubernetes.io/control-plane'
 
@@ -59,6 +77,8 @@ export class SimMachine {
   readonly #options: MachineOptions
   #skewMs = 0
   #powered = false
+  #offSince: number | undefined = 0
+  #etcdSick: { readonly since: number; readonly until: number } | undefined
   #boots = 0
   #agentStarts = 0
   #kubeletStarts = 0
@@ -70,7 +90,8 @@ export class SimMachine {
     this.#options = options
     this.node = options.node
     this.name = options.node.name
-    const { exitCodeOf, versionsOnOffer, onExecution } = options
+    const { exitCodeOf, durationOf, versionsOnOffer, onExecution } = options
+    const { found } = options.node
     this.host = new PretendHost({
       nodeName: this.name,
       clock: world.clock,
@@ -78,12 +99,15 @@ export class SimMachine {
       disk: this.disk,
       role: options.node.role,
       version: options.node.version,
+      apiServer: options.node.apiServer ?? options.node.version,
       workMs: options.workMs,
       ...(versionsOnOffer === undefined ? {} : { versionsOnOffer }),
+      ...(found && { facts: found.facts }),
+      ...(durationOf && { durationOf: (job: Job, random: Random) => durationOf(job, this.name, random) }),
       ...(exitCodeOf === undefined ? {} : { exitCodeOf: (job: Job) => exitCodeOf(job, this.name) }),
       ...(onExecution === undefined ? {} : { onExecution }),
       onKubeletRestart: () => this.restartKubelet(),
-      onReboot: () => this.losePowerFor(bootMs),
+      onReboot: () => this.losePowerFor(options.bootMs ?? defaultBootMs),
       onVersions: options.onVersions,
     })
     this.containers = new ContainerRuntime({
@@ -96,6 +120,19 @@ export class SimMachine {
 
   get powered(): boolean {
     return this.#powered
+  }
+
+  /** Since when its member of etcd is down, by the world's clock; undefined while it is up. Only a control-plane machine has one. */
+  get etcdDownSince(): number | undefined {
+    const sick =
+      this.#etcdSick && this.#world.clock.monotonicMs() < this.#etcdSick.until ? this.#etcdSick.since : undefined
+    return this.#offSince === undefined ? sick : Math.min(this.#offSince, sick ?? this.#offSince)
+  }
+
+  /** Its member of etcd does not answer for so long, though the machine is well. */
+  sickenEtcd(forMs: number): void {
+    const since = this.#world.clock.monotonicMs()
+    this.#etcdSick = { since, until: since + forMs }
   }
 
   get agent(): SimProcess | undefined {
@@ -114,6 +151,7 @@ export class SimMachine {
   powerOn(): void {
     if (this.#powered) return
     this.#powered = true
+    this.#offSince = undefined
     this.#boots++
     this.#startKubelet()
     this.#startAgent()
@@ -123,6 +161,7 @@ export class SimMachine {
   losePower(): void {
     if (!this.#powered) return
     this.#powered = false
+    this.#offSince = this.#world.clock.monotonicMs()
     this.#kubelet?.crash()
     this.#agent?.crash()
     this.containers.losePower()
@@ -160,8 +199,11 @@ export class SimMachine {
           version: kubelet,
           bootId,
           labels: this.#labels(),
+          ...(this.node.allocatable && { allocatable: this.node.allocatable }),
+          ...(this.node.found && { found: this.node.found.node }),
           ...(this.#options.tainted ? { taints: [{ key: controlPlaneLabel, effect: 'NoSchedule' }] } : {}),
           podCapacity,
+          ...(this.#options.isSick && { isSick: this.#options.isSick }),
           containers: this.containers,
           podStartMs,
           podStopMs,
@@ -220,8 +262,9 @@ export class SimMachine {
   }
 
   #labels(): Readonly<Record<string, string>> {
-    const { role, zone } = this.node
+    const { role, zone, labels } = this.node
     return {
+      ...labels,
       ...(role === 'control-plane' ? { [controlPlaneLabel]: '' } : {}),
       ...(zone === undefined ? {} : { 'topology.kubernetes.io/zone': zone }),
     }

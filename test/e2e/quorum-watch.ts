@@ -4,6 +4,8 @@ import type { KubeadmCluster } from '../bed/kubeadm-cluster.ts'
 export interface QuorumWatch {
   /** When fewer members answered than it takes to agree, and how many did. */
   readonly lost: readonly string[]
+  /** Who was seen to lead, and when, in milliseconds. */
+  readonly leaders: readonly { readonly name: string; readonly atMs: number }[]
   stop(): Promise<void>
 }
 
@@ -13,11 +15,17 @@ const everyMs = 1_000
 export function watchQuorum({ controlPlanes, etcdctl }: KubeadmCluster): QuorumWatch {
   const ending = new AbortController()
   const lost: string[] = []
+  const leaders: { readonly name: string; readonly atMs: number }[] = []
   const needed = Math.floor(controlPlanes.length / 2) + 1
   const look = async () => {
     const healthy = await Promise.all(
       controlPlanes.map(async (member) => {
         const { code } = await etcdctl(['endpoint', 'health', '--command-timeout=3s'], [member])
+        const atMs = Date.now()
+        const { stdout } = await etcdctl(['endpoint', 'status', '--command-timeout=3s', '--write-out=json'], [member])
+        // As text: the numbers are larger than ours can be.
+        const [own, leader] = ['member_id', 'leader'].map((name) => new RegExp(`"${name}":(\\d+)`).exec(stdout)?.[1])
+        if (own !== undefined && own === leader) leaders.push({ name: member.name, atMs })
         return code === 0
       }),
     )
@@ -32,6 +40,7 @@ export function watchQuorum({ controlPlanes, etcdctl }: KubeadmCluster): QuorumW
   })()
   return {
     lost,
+    leaders,
     stop: async () => {
       ending.abort()
       await running

@@ -44,6 +44,28 @@ export const mutations: readonly Mutation[] = [
     ],
   },
   {
+    name: 'a control-plane node leaves whatever the others say of etcd',
+    rule: '2',
+    edits: [
+      {
+        file: 'src/core/control-plane/may-leave.ts',
+        find: 'return judgeEtcd(name, nodes, apiAway) ?? judgeServers(name, nodes)',
+        replace: 'return judgeEtcd(name, [], apiAway) && undefined',
+      },
+    ],
+  },
+  {
+    name: 'a step takes a member of etcd away while another is down',
+    rule: '2',
+    edits: [
+      {
+        file: 'src/agent/control-plane/step-obstacle.ts',
+        find: 'return await peerObstacle(context, requests, signal)',
+        replace: 'return (await peerObstacle(context, requests, signal)) && undefined',
+      },
+    ],
+  },
+  {
     name: 'the kubelet before its own API server',
     rule: '3',
     edits: [

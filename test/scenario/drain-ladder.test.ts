@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { jobs, nodes, type Pod, pods, statefulSets } from '../../src/api/kube.ts'
+import { deployments, jobs, nodes, type Pod, pods, statefulSets } from '../../src/api/kube.ts'
 import { persistentVolumeClaims, volumeAttachments } from '../../src/api/kube-storage.ts'
 import { scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
@@ -201,6 +201,18 @@ describe('an abort', () => {
     await running.isDeleted()
     await running.isGone()
     await cluster.until('no mark is left', () => cluster.state('w1')?.status?.rollout === undefined)
+  })
+
+  scenario('is tried again when a person says so', { nodes: 3 }, async ({ cluster, update, person }) => {
+    await cannotLoseOne(cluster, person)
+    const failed = await update.script('true', { drain }).fails()
+    await person.changes(deployments, 'web', { spec: { replicas: 3 } })
+    await person.labels('w2', { pool: 'a' })
+    await cluster.pass(60_000)
+    expect(cluster.isCordoned('w1')).toBe(false)
+    await failed.isEdited({ retry: { token: '1' } })
+    await failed.succeeds()
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 1, w2: 1 })
   })
 
   scenario('lets the update go on where it may lose a node', { nodes: 4 }, async ({ cluster, update, person }) => {

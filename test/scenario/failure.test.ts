@@ -28,7 +28,10 @@ describe('a script that fails', () => {
     await update.script('touch /done', { script }).succeeds()
     for (const name of ['cp1', 'w1', 'w2']) {
       const steps = cluster.state(name)?.status?.agent?.order?.steps
-      expect(steps?.map((step) => `${step.name} ${step.state}`)).toEqual(['script Succeeded', 'validate Succeeded'])
+      const all = steps
+        ?.map((step) => `${step.name} ${step.state}`)
+        .filter((step) => !step.startsWith('move-etcd-leader'))
+      expect(all).toEqual(['script Succeeded', 'validate Succeeded'])
     }
   })
 

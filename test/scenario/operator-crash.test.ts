@@ -50,7 +50,7 @@ describe('the operator dies', () => {
 
   scenario(
     'after writing an order: the order is not written again',
-    { nodes: 3, operators: 2, crash: { victim: 'operator', after: 'patch NodeState', nth: 2 } },
+    { nodes: 3, operators: 2, crash: { victim: 'operator', after: 'patch NodeState', nth: 3 } },
     async ({ cluster, update }) => {
       let orders = 0
       cluster.sim.server.onCommit((change) => {

@@ -14,8 +14,11 @@ export function writtenKind(change: CommittedChange): string {
       return 'ledger'
     case 'Node':
       return (after as Node).spec.unschedulable ? 'cordon' : 'uncordon'
-    case 'NodeState':
-      return equalJson((before as NodeState).spec, (after as NodeState).spec) ? 'rollout' : 'order'
+    case 'NodeState': {
+      const [was, is] = [(before as NodeState).spec, (after as NodeState).spec]
+      if (!equalJson(was.controlPlane, is.controlPlane)) return 'question'
+      return equalJson(was, is) ? 'rollout' : 'order'
+    }
     case 'DirectUpdate':
       return equalJson((before as DirectUpdate).metadata.finalizers, (after as DirectUpdate).metadata.finalizers)
         ? 'status'

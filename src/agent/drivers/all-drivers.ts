@@ -2,7 +2,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Download } from '../../ports/download.ts'
 import type { ImageSignatures } from '../../ports/image-signatures.ts'
 import type { Random } from '../../ports/random.ts'
+import type { SecureRequests } from '../../ports/secure-requests.ts'
 import { binaryDriver } from './binary/binary-driver.ts'
+import { controlPlaneDriver } from './control-plane/control-plane-driver.ts'
 import type { Driver } from './driver.ts'
 import { etcdDriver } from './etcd/etcd-driver.ts'
 import type { JobRecord } from './jobs/job-record.ts'
@@ -24,17 +26,20 @@ export interface DriverTools {
   readonly download: Download
   readonly signatures: ImageSignatures
   readonly jobRecord: JobRecord
+  readonly requests: SecureRequests
 }
 
 /** Every driver of a real host, in the order in which they work on one order. */
-export function allDrivers({ clock, random, download, signatures, jobRecord }: DriverTools): readonly Driver[] {
+export function allDrivers(tools: DriverTools): readonly Driver[] {
+  const { clock, random, download, signatures, jobRecord, requests } = tools
   return [
+    controlPlaneDriver(requests),
     jobsDriver({ clock, download, record: jobRecord }),
     scriptDriver,
     packagesDriver,
     kubeadmDriver(stagedTree),
     runtimeDriver,
-    etcdDriver,
+    etcdDriver(requests),
     kubectlDriver,
     kubeletDriver,
     osImageDriver({ clock, signatures }),
@@ -46,6 +51,6 @@ export function allDrivers({ clock, random, download, signatures, jobRecord }: D
 
 /** What an agent of a real host says that it can do: the profile's driver, and all of these. */
 export const driverNames: readonly string[] = [
-  ...['profile', 'jobs', 'script', 'packages', 'kubeadm', 'runtime', 'etcd', 'kubectl', 'kubelet'],
+  ...['profile', 'control-plane', 'jobs', 'script', 'packages', 'kubeadm', 'runtime', 'etcd', 'kubectl', 'kubelet'],
   ...['osimage', 'binary', 'maintenance', 'reboot'],
 ]

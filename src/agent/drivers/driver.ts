@@ -45,6 +45,8 @@ interface StepNature {
   readonly name: string
   /** Rule 11: before such a step starts the NodeState is read afresh. */
   readonly disruptive: boolean
+  /** May take this host's API server or member of etcd away for a while, though the node as such stays. */
+  readonly stopsControlPlane?: boolean
   /** How often it may be started before it counts as failed. */
   readonly attempts: number
   /** Its own deadline, where it has one besides the order's. */

@@ -21,6 +21,7 @@ const restartTimeoutMs = 5 * 60_000
 const upgradeControlPlane: Step = {
   name: 'upgrade-control-plane',
   disruptive: false,
+  stopsControlPlane: true,
   attempts,
   argv: (context) => Promise.resolve(['pretend-upgrade', 'control-plane', target(context)]),
   holds: async (context, signal) => runs('apiServer', context, await context.host.facts(signal)),

@@ -1,15 +1,12 @@
 // slipway update: makes a DirectUpdate (and the ConfigMap of its script) and follows it to its end.
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../api/direct-update.ts'
 import { nodes } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { reasonCatalogue } from '../../api/reason.ts'
-import { durationText, kubernetesVersion, objectName } from '../../api/scalars.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { strategyTypes } from '../../api/strategy.ts'
-import { rebootChoices, rollbackChoices } from '../../api/work.ts'
 import { planUpdate } from '../../core/plan/plan-update.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
@@ -22,9 +19,9 @@ import { kindMissing, listAll } from '../read-cluster.ts'
 import { type ScriptContent, storedScript, storeScript } from '../script-content.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { type Draft, type DraftOptions, draftUpdate } from '../update-draft.ts'
+import { workOptions } from '../update-options.ts'
 import { outcomeCode } from '../update-outcome.ts'
 import { updateReport } from '../update-report.ts'
-import { nodeCount, textOf, waveSizes, wholeNumber } from '../usage.ts'
 
 interface UpdateOptions extends DraftOptions {
   readonly namespace: string
@@ -33,65 +30,14 @@ interface UpdateOptions extends DraftOptions {
 }
 
 export function addUpdate(parent: Command, run: RunAction): void {
-  parent
+  const command = parent
     .command('update')
     .summary('make a DirectUpdate and follow it')
     .description(
       'Makes a DirectUpdate and follows it to its end: a live picture on a terminal, plain lines otherwise (times are UTC).\nCtrl-C stops following, not the update.',
     )
-    .addOption(
-      new Option('--kubernetes <version>', 'the Kubernetes version to bring the nodes to').argParser(
-        textOf(kubernetesVersion, 'It must be a full version such as v1.36.3.'),
-      ),
-    )
-    .option('--os-image <image>', 'image-based hosts: the operating system image, by tag or digest')
-    .addOption(
-      new Option('--os-packages <which>', 'package-based hosts: which packages to upgrade').choices([
-        'Security',
-        'All',
-      ]),
-    )
-    .option('--profile <name>', 'a NodeProfile to roll out')
-    .option('--script <file>', 'a script to run on each node, drained')
-    .addOption(new Option('--reboot <when>', 'whether to reboot each node after the work').choices([...rebootChoices]))
-    .addOption(
-      new Option('--rollback <what>', 'what is undone on a node where a step fails').choices([...rollbackChoices]),
-    )
-    .addOption(
-      new Option('-f, --filename <file>', 'a DirectUpdate as YAML').conflicts([
-        ...['kubernetes', 'osImage', 'osPackages', 'profile', 'script', 'reboot'],
-      ]),
-    )
-    .option(
-      '--name <name>',
-      'the name of the DirectUpdate',
-      textOf(objectName, 'It must be lower-case letters, digits, "-" and ".".'),
-    )
-    .option('-l, --selector <labels>', 'only nodes with these labels, like pool=a')
-    .option('--max-unavailable <count>', 'workers away at once: a number or a percentage', nodeCount)
-    .addOption(
-      new Option('--strategy <type>', 'Rolling, Parallel, Canary or Batches (default: Rolling)').choices([
-        ...strategyTypes,
-      ]),
-    )
-    .option('--waves <sizes>', 'waves of one’s own: cumulative numbers or percentages, like 1,10%,100%', waveSizes)
-    .option(
-      '--soak <duration>',
-      'how long each wave but the last is looked at before the next begins',
-      textOf(durationText, 'It must be a duration such as 30m.'),
-    )
-    .option('--skip <node...>', 'nodes to leave out')
-    .option('--max-failures <count>', 'nodes that may fail before it stops', wholeNumber(0, 100_000))
-    .option(
-      '--node-timeout <duration>',
-      'how long the work on one node may take',
-      textOf(durationText, 'It must be a duration such as 30m.'),
-    )
-    .option(
-      '--operation-timeout <duration>',
-      'how long all of it may take; time in which it is paused is not counted',
-      textOf(durationText, 'It must be a duration such as 4h.'),
-    )
+  for (const option of workOptions()) command.addOption(option)
+  command
     .option('--namespace <name>', "the operator's namespace", 'slipway-system')
     .option('--no-wait', 'do not follow it')
     .addOption(formatOption('table', 'json', 'yaml'))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { accessOfService } from '../control-plane/etcd-access.ts'
 import {
-  clientOptions,
   etcdMinorsBetween,
   ownEndpoint,
   settingsOfArguments,
@@ -30,15 +30,15 @@ peer-transport-security:
   cert-file: /peer.pem
 `
 
-describe('where a member answers and with which certificates', () => {
+describe('where a member answers, and with which certificates it is asked', () => {
   it.each([
     [
       'environment',
       settingsOfEnvironment(environment),
       'https://10.0.0.1:2379',
-      ['--cacert=/etc/ssl/etcd/ca.pem', '--cert=/etc/ssl/etcd/member.pem', '--key=/etc/ssl/etcd/member-key.pem'],
+      ['/etc/ssl/etcd/ca.pem', '/etc/ssl/etcd/member.pem', '/etc/ssl/etcd/member-key.pem'],
     ],
-    ['file', settingsOfFile(file), 'http://10.0.0.1:2379', ['--cacert=/ca.pem', '--cert=/a.pem', '--key=/a-key.pem']],
+    ['file', settingsOfFile(file), 'http://10.0.0.1:2379', ['/ca.pem', '/a.pem', '/a-key.pem']],
     [
       'flags',
       settingsOfArguments(['/usr/bin/etcd', '--advertise-client-urls=http://10.0.0.1:2379', '--name', 'a']),
@@ -49,13 +49,14 @@ describe('where a member answers and with which certificates', () => {
       'etcdctl’s own',
       settingsOfEnvironment(`${environment}ETCDCTL_CERT=/admin.pem\nETCDCTL_KEY=/admin-key.pem\n`),
       'https://10.0.0.1:2379',
-      ['--cacert=/etc/ssl/etcd/ca.pem', '--cert=/admin.pem', '--key=/admin-key.pem'],
+      ['/etc/ssl/etcd/ca.pem', '/admin.pem', '/admin-key.pem'],
     ],
     ['listens everywhere, tells nothing', { 'listen-client-urls': 'http://0.0.0.0:2379' }, undefined, []],
     ['nothing', settingsOfFile('{{'), undefined, []],
   ])('%s', (_, settings, endpoint, options) => {
     expect(ownEndpoint(settings)).toBe(endpoint)
-    expect(clientOptions(settings)).toEqual(options)
+    const { ca, certificate, key } = accessOfService(settings) ?? {}
+    expect([ca, certificate, key].filter((path) => path !== undefined)).toEqual(options)
   })
 })
 

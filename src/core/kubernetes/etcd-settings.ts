@@ -55,14 +55,6 @@ export function ownEndpoint(settings: EtcdSettings): string | undefined {
   return addresses.find((address) => /^https?:\/\//.test(address) && !/:\/\/(0\.0\.0\.0|\[::\])[:/]/.test(address))
 }
 
-/** etcdctl's options: its own variables where the host sets them, else the member's own certificate. */
-export function clientOptions(settings: EtcdSettings): readonly string[] {
-  const ca = settings.ETCDCTL_CACERT ?? settings['trusted-ca-file']
-  const certificate = settings.ETCDCTL_CERT ?? settings['cert-file']
-  const key = settings.ETCDCTL_KEY ?? settings['key-file']
-  return [...(ca ? [`--cacert=${ca}`] : []), ...(certificate && key ? [`--cert=${certificate}`, `--key=${key}`] : [])]
-}
-
 /** How many minor versions lie between two of etcd's; it is upgraded one at a time. */
 export function etcdMinorsBetween(from: string, to: string): number | undefined {
   const minor = (version: string) => /^(?:\d+:)?(\d+)\.(\d+)/.exec(version)

@@ -3,6 +3,7 @@
 // compare-and-swap before any node is touched.
 
 import type { Reason } from '../../api/reason.ts'
+import type { ApiAway } from '../control-plane/may-leave.ts'
 import type { Role } from '../node/node-facts.ts'
 import { type Absences, type Budget, Tally } from './tally.ts'
 import { byTurn, laneOf } from './turns.ts'
@@ -21,6 +22,8 @@ export interface Claim {
   readonly requests: Iterable<Request>
   /** Why nothing of this operation may start now, whatever the budgets say. */
   readonly held?: Reason | undefined
+  /** Whether its plan said that the API will be away with a control-plane node. */
+  readonly apiAway?: ApiAway | undefined
   /** Budgets of this operation alone, besides those of the cluster. */
   readonly budgets?: readonly Budget[] | undefined
   /** The operation's own limit on its nodes under work, and how many count against it already. */
@@ -44,7 +47,7 @@ export interface LedgerView extends Absences {
   /** The control-plane nodes that are away. */
   readonly controlPlaneAway: ReadonlySet<string>
   /** Why a control-plane node may not leave now: a member of etcd or an API server that would be missed. */
-  readonly controlPlaneObstacle?: ((node: string) => Reason | undefined) | undefined
+  readonly controlPlaneObstacle?: ((node: string, apiAway: ApiAway) => Reason | undefined) | undefined
   /** What a person who holds the node for themselves says. */
   readonly onHold?: ((node: string) => string | undefined) | undefined
   /** When each lane was last given a slot, in milliseconds. */
@@ -149,7 +152,12 @@ class Asking {
     for (let request = this.#take(); request; request = this.#take()) {
       const isFull = this.#counted >= limit.maxUnavailable
       const reason: Obstacle | undefined =
-        held ?? request.obstacle ?? pass.obstacle(request, this.claim) ?? (isFull ? limitSpent(limit) : undefined)
+        held ??
+        request.obstacle ??
+        pass.obstacle(request, this.claim) ??
+        (isFull ? limitSpent(limit) : undefined) ??
+        // Last: to tell this the control plane has to be asked.
+        pass.missed(request, this.claim)
       if (!reason) {
         this.#counted++
         pass.grant(request, holder)
@@ -210,8 +218,8 @@ class Pass {
     if (hold !== undefined) {
       return { code: 'NodeOnHold', message: `${node} is on hold (${hold}); slipway release ${node}`, passedOver: true }
     }
-    const missed = role === 'ControlPlane' ? this.#controlPlaneObstacle(node) : undefined
-    if (missed) return missed
+    const busy = role === 'ControlPlane' ? this.#controlPlaneBusy(node) : undefined
+    if (busy) return busy
     for (const budget of [...budgetsOf(node), ...budgets]) {
       const broken = this.#tally.broken(node, budget)
       if (broken) return budget.away ? { ...broken, passedOver: true } : broken
@@ -219,15 +227,18 @@ class Pass {
     return undefined
   }
 
-  #controlPlaneObstacle(node: string): Reason | undefined {
+  /** Why the control plane cannot spare the node. */
+  missed({ node, role }: Request, { apiAway = 'Unstated' }: Claim): Reason | undefined {
+    return role === 'ControlPlane' ? this.#view.controlPlaneObstacle?.(node, apiAway) : undefined
+  }
+
+  #controlPlaneBusy(node: string): Reason | undefined {
     const others = [...this.#controlPlaneAway].filter((name) => name !== node)
-    if (others.length > 0) {
-      return {
-        code: 'ControlPlaneBusy',
-        message: `${listed(others)} of the control plane ${others.length === 1 ? 'is' : 'are'} away; only one node of it may be at a time`,
-      }
+    if (others.length === 0) return undefined
+    return {
+      code: 'ControlPlaneBusy',
+      message: `${listed(others)} of the control plane ${others.length === 1 ? 'is' : 'are'} away; only one node of it may be at a time`,
     }
-    return this.#view.controlPlaneObstacle?.(node)
   }
 }
 

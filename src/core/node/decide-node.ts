@@ -145,6 +145,7 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
     report,
     leaseRenewedAt: view.leaseRenewedAt,
     controllers: view.controllers,
+    controlPlane: view.state.status?.agent?.controlPlane,
   })
   if (verdict?.look === 'controllers' && view.controllers === undefined) return { action: 'watchControllers' }
   if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined) return { action: 'watchLease' }

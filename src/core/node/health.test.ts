@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { metadata, type NodeTraits, sampleNode } from '../../../test/samples/cluster-objects.ts'
+import type { ControlPlaneReport } from '../../api/control-plane.ts'
 import type { AgentOrder } from '../../api/node-state.ts'
 import { sickness } from './health.ts'
 import type { Controllers } from './node-view.ts'
@@ -19,6 +20,7 @@ interface Case {
   readonly restartedAt?: string
   readonly lease?: string
   readonly controllers?: Controllers
+  readonly etcd?: Partial<ControlPlaneReport>
   readonly missing?: { message: string; look: 'node' | 'lease' | 'controllers' }
 }
 
@@ -35,6 +37,19 @@ const noControllers = {
   message: `the kube-controller-manager has not led long enough since w1 was restarted at ${restarted}`,
   look: 'controllers',
 } as const
+const member = { id: '1', name: 'w1', learner: false, healthy: true, leader: false }
+const wellReport: ControlPlaneReport = {
+  after: 'u/1',
+  checkedAt: '2026-01-01T12:00:00Z',
+  apiServer: { ready: true },
+  etcd: { place: 'Local', member: '1', members: [member], alarms: [] },
+}
+const withMember = (part: Partial<typeof member> & { readonly problem?: string }): Partial<ControlPlaneReport> => ({
+  etcd: { ...wellReport.etcd, members: [{ ...member, ...part }] },
+})
+/** A script on a control-plane node that restarted nothing. */
+const scripted = { node: { controlPlane: true } } as const
+const missed = (message: string) => ({ message, look: 'node' }) as const
 /** A control-plane node that is well but for the cluster's controllers. */
 const controlPlane = {
   restartedAt: restarted,
@@ -111,18 +126,61 @@ describe('health after the work', () => {
     },
     { name: 'controllers that have led for a while', ...controlPlane, controllers: held('00:20', '00:26') },
     {
+      name: 'a control-plane node that has not looked since the work',
+      ...scripted,
+      etcd: { after: 'u/0' },
+      missing: missed('w1 has not looked at its API server and etcd since the work'),
+    },
+    {
+      name: 'its API server is not ready',
+      ...scripted,
+      etcd: { apiServer: { ready: false, problem: 'etcd failed' } },
+      missing: missed('the API server of w1 is not ready: etcd failed'),
+    },
+    {
+      name: 'its member of etcd is not back',
+      ...scripted,
+      etcd: withMember({ healthy: false, problem: 'it is 9000 entries behind' }),
+      missing: missed('the member of etcd on w1 is not healthy: it is 9000 entries behind'),
+    },
+    {
+      name: 'its member came back as a learner',
+      ...scripted,
+      etcd: withMember({ learner: true }),
+      missing: missed('the member of etcd on w1 is a learner'),
+    },
+    {
+      name: 'etcd has forgotten it',
+      ...scripted,
+      etcd: withMember({ id: '2' }),
+      missing: missed('etcd does not count w1 among its members'),
+    },
+    {
+      name: 'its etcd does not answer',
+      ...scripted,
+      etcd: { etcd: { ...wellReport.etcd, members: [], reason: { code: 'EtcdUnknown', message: 'refused' } } },
+      missing: missed('w1: refused'),
+    },
+    {
+      name: 'an etcd elsewhere that is not well is not its own',
+      ...scripted,
+      etcd: { etcd: { place: 'External', members: [{ ...member, healthy: false }], alarms: [] } },
+    },
+    { name: 'its API server is ready and its member back', ...scripted },
+    {
       name: 'the version comes before the Lease',
       target: 'v1.36.3',
       restartedAt: restarted,
       node: { heartbeat: '2026-01-01T12:00:06Z' },
       missing: { message: 'the kubelet on w1 reports v1.35.4, not v1.36.3', look: 'node' },
     },
-  ])('$name', ({ node, target, restartedAt, lease, controllers, missing }) => {
+  ])('$name', ({ node, target, restartedAt, lease, controllers, etcd, missing }) => {
     const found = sickness(sampleNode('w1', node), {
       target,
       report: report(restartedAt),
       leaseRenewedAt: lease,
       controllers,
+      controlPlane: { ...wellReport, ...etcd },
     })
     expect(found).toEqual(
       missing && { reason: { code: 'WaitingForHealth', message: missing.message }, look: missing.look },
@@ -132,7 +190,13 @@ describe('health after the work', () => {
   it('a node without any condition says so', () => {
     const found = sickness(
       { metadata: metadata('w1'), spec: {} },
-      { target: undefined, report: report(), leaseRenewedAt: undefined, controllers: undefined },
+      {
+        target: undefined,
+        report: report(),
+        leaseRenewedAt: undefined,
+        controllers: undefined,
+        controlPlane: undefined,
+      },
     )
     expect(found?.reason.message).toBe('w1 is not Ready: no condition')
   })

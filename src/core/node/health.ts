@@ -1,8 +1,10 @@
 // When a node is healthy again: its kubelet reports the target version, Ready with a heartbeat after the restart the agent
 // reported, and its Lease renewed since. All three instants are the node's own clock, so skew between machines cannot lie.
 // A control-plane node takes the cluster's controllers with it: until they lead again nobody notices that a pod is gone, and
-// services go on sending to it. So they must be at work again before the next node is drained.
+// services go on sending to it. So they must be at work again before the next node is drained. And its API server must be ready
+// and its member of etcd back, as a look after the work has shown.
 
+import type { ControlPlaneReport, EtcdReport } from '../../api/control-plane.ts'
 import type { Node } from '../../api/kube.ts'
 import type { AgentOrder } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
@@ -14,6 +16,8 @@ export interface HealthView {
   readonly report: AgentOrder
   readonly leaseRenewedAt: string | undefined
   readonly controllers: Controllers | undefined
+  /** What the node's agent says of its API server and of etcd. */
+  readonly controlPlane: ControlPlaneReport | undefined
 }
 
 /** What controllers need after their election to see the cluster as it is. */
@@ -21,16 +25,22 @@ const settleMs = 5_000
 
 type Where = 'node' | 'lease' | 'controllers'
 
+type Sickness = { readonly reason: Reason; readonly look: Where } | undefined
+
 /** What is still missing, and where to look for it; undefined when the node is healthy. */
-export function sickness(
-  node: Node,
-  { target, report, leaseRenewedAt, controllers }: HealthView,
-): { readonly reason: Reason; readonly look: Where } | undefined {
+export function sickness(node: Node, view: HealthView): Sickness {
+  const found = sicknessOfNode(node, view)
+  if (found || roleOf(node) !== 'ControlPlane') return found
+  const message = missingInControlPlane(node.metadata.name, view)
+  return message === undefined ? undefined : missing(message)
+}
+
+function missing(message: string, look: Where = 'node'): Sickness {
+  return { reason: { code: 'WaitingForHealth', message: message.slice(0, 4000) }, look }
+}
+
+function sicknessOfNode(node: Node, { target, report, leaseRenewedAt, controllers }: HealthView): Sickness {
   const { name } = node.metadata
-  const missing = (message: string, look: Where = 'node') => ({
-    reason: { code: 'WaitingForHealth' as const, message },
-    look,
-  })
   if (!isReady(node)) return missing(`${name} is not Ready: ${readyCondition(node)?.message ?? 'no condition'}`)
   const version = node.status?.nodeInfo?.kubeletVersion
   if (target && version !== withV(target)) return missing(`the kubelet on ${name} reports ${version}, not ${target}`)
@@ -52,6 +62,25 @@ export function sickness(
     return missing(message, 'controllers')
   }
   return undefined
+}
+
+/** The order is named, not the time: a host's clock may be set meanwhile. */
+function missingInControlPlane(name: string, { report, controlPlane }: HealthView): string | undefined {
+  if (controlPlane?.after !== report.id) return `${name} has not looked at its API server and etcd since the work`
+  const { apiServer, etcd } = controlPlane
+  const missed = missingInEtcd(name, etcd)
+  if (missed !== undefined) return missed
+  return apiServer?.ready === false ? `the API server of ${name} is not ready: ${apiServer.problem ?? ''}` : undefined
+}
+
+/** Where nothing tells of an etcd none can be missed; one elsewhere is not this node's. */
+function missingInEtcd(name: string, { place, reason, member, members }: EtcdReport): string | undefined {
+  if (place !== 'Local') return undefined
+  if (reason) return `${name}: ${reason.message}`
+  const own = members.find(({ id }) => id === member)
+  if (!own) return `etcd does not count ${name} among its members`
+  if (own.learner) return `the member of etcd on ${name} is a learner`
+  return own.healthy ? undefined : `the member of etcd on ${name} is not healthy: ${own.problem ?? ''}`
 }
 
 function areAtWork(controllers: Controllers | undefined, since: number): boolean {

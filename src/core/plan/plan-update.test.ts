@@ -48,9 +48,20 @@ interface Case {
   readonly plan: string | Exclude<Plan, { verdict: 'refused' }>
 }
 
+const controlPlaneKey = 'node-role.kubernetes.io/control-plane'
 const whole = { c1: {}, w1: {}, w2: {} }
 const planned = (total: number, current = 'v1.35.4', target = 'v1.36.3') =>
   ({ verdict: 'planned', total, path: { current, target } }) as const
+
+it('says that the API will be away with the only control-plane node', () => {
+  const view = { ...cluster(whole), serverVersion: 'v1.35.4' }
+  expect(planUpdate({ ...view, spec: to('v1.36.3') })).toMatchObject({ warnings: [{ code: 'ControlPlaneAway' }] })
+  const workers = {
+    ...to('v1.35.4'),
+    nodeSelector: { matchExpressions: [{ key: controlPlaneKey, operator: 'DoesNotExist' as const }] },
+  }
+  expect(planUpdate({ ...view, spec: workers })).not.toHaveProperty('warnings')
+})
 
 describe('planning', () => {
   it.each<Case>([
@@ -250,7 +261,10 @@ describe('planning', () => {
     },
   ])('$name', ({ hosts, spec, script: scriptSha256, server = 'v1.35.4', plan }) => {
     const found = planUpdate({ ...cluster(hosts), spec, serverVersion: server, scriptSha256 })
-    if (found.verdict === 'planned') return expect(found).toEqual(plan)
+    if (found.verdict === 'planned') {
+      const { warnings: _warnings, ...rest } = found
+      return expect(rest).toEqual(plan)
+    }
     const { code, message } = found.reason
     expect(`${found.lasting ? 'lasting' : 'open'} ${code}: ${message}`).toEqual(plan)
   })

@@ -6,6 +6,7 @@ import type { Node } from '../../api/kube.ts'
 import type { NodeProfile } from '../../api/node-profile.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import { apiAwayWarning } from '../control-plane/api-away.ts'
 import { selects } from '../label-selector.ts'
 import { isReady, roleOf } from '../node/node-facts.ts'
 import { contradiction } from '../profile/contradiction.ts'
@@ -33,6 +34,8 @@ export type Plan =
       readonly verdict: 'planned'
       readonly total: number
       readonly path?: { readonly current: string; readonly target: string }
+      /** What will happen besides, for people. */
+      readonly warnings?: readonly Reason[]
     }
   /** `lasting`: only an edit of the update can change it. Otherwise it is looked at again when the cluster changes. */
   | { readonly verdict: 'refused'; readonly lasting: boolean; readonly reason: Reason }
@@ -56,8 +59,11 @@ export function planUpdate(view: PlanView): Plan {
   if (drivers) return drivers
   const profiles = judgeProfiles(view, selected)
   if (profiles) return profiles
-  if (!spec.kubernetes) return { verdict: 'planned', total: selected.length }
-  return planVersion(spec.kubernetes.version, view, selected)
+  const away = apiAwayWarning(view.nodes, selected, view.stateOf)
+  const planned = { verdict: 'planned', total: selected.length, ...(away && { warnings: [away] }) } as const
+  if (!spec.kubernetes) return planned
+  const version = planVersion(spec.kubernetes.version, view, selected)
+  return 'verdict' in version ? version : { ...planned, path: version }
 }
 
 /** The profile it names must be one that waits for it, and none may want something else of the same nodes. */
@@ -137,7 +143,11 @@ function judgeAgents({ spec, stateOf }: PlanView, selected: readonly Node[]): Pl
   return undefined
 }
 
-function planVersion(text: string, view: PlanView, selected: readonly Node[]): Plan {
+function planVersion(
+  text: string,
+  view: PlanView,
+  selected: readonly Node[],
+): Extract<Plan, { verdict: 'refused' }> | { readonly current: string; readonly target: string } {
   const target = parseVersion(text)
   if (!target) return refused(true, 'VersionUnknown', `"${text}" is not a full version such as v1.36.3`)
   let current: string | undefined
@@ -190,7 +200,7 @@ function planVersion(text: string, view: PlanView, selected: readonly Node[]): P
       `the oldest API server runs ${ceiling}; a kubelet must not be newer (${target.text}): upgrade the control plane first`,
     )
   }
-  return { verdict: 'planned', total: selected.length, path: { current: current ?? target.text, target: target.text } }
+  return { current: current ?? target.text, target: target.text }
 }
 
 function isOfMinor(version: string, { major, minor }: { readonly major: number; readonly minor: number }): boolean {
@@ -198,7 +208,7 @@ function isOfMinor(version: string, { major, minor }: { readonly major: number; 
   return parsed?.major === major && parsed.minor === minor
 }
 
-function refused(lasting: boolean, code: Reason['code'], message: string): Plan {
+function refused(lasting: boolean, code: Reason['code'], message: string): Extract<Plan, { verdict: 'refused' }> {
   return { verdict: 'refused', lasting, reason: { code, message } }
 }
 

@@ -6,8 +6,10 @@ import { LinuxHost } from '../../adapters/host/linux-host.ts'
 import { UnixServer } from '../../adapters/local-socket/unix-server.ts'
 import { pinoLog } from '../../adapters/log/pino-log.ts'
 import { keyPairSignatures } from '../../adapters/oci/key-pair-signatures.ts'
+import { nodeRequests } from '../../adapters/secure-requests/node-requests.ts'
 import { runAgent } from '../../agent/agent.ts'
 import { allSideTasks } from '../../agent/all-side-tasks.ts'
+import { etcdObstacle } from '../../agent/control-plane/step-obstacle.ts'
 import { allDrivers } from '../../agent/drivers/all-drivers.ts'
 import { bundleDriver } from '../../agent/drivers/bundle/bundle-driver.ts'
 import { JobRecord } from '../../agent/drivers/jobs/job-record.ts'
@@ -34,7 +36,7 @@ export async function agentRole(
   const jobRecord = new JobRecord(stateDir)
   const download = new WebDownload({ proxyEnv: env })
   const profiles = profileParts(host, clock, stateDir)
-  const tools = { clock, random, download, signatures: keyPairSignatures, jobRecord }
+  const tools = { clock, random, download, signatures: keyPairSignatures, jobRecord, requests: nodeRequests }
   // Where there is a bundle, all others take what they need from it.
   const bundle = bundleDriver({ download, bundles: new FileBundles(inContainer ? hostRoot : '') })
   const drivers = [bundle, profiles.driver, ...allDrivers(tools)]
@@ -45,7 +47,9 @@ export async function agentRole(
       localServer: new UnixServer(),
       hostRoot: inContainer ? hostRoot : '',
       jobRecord,
+      requests: nodeRequests,
     }),
   ]
-  await runAgent({ api, host, clock, random, log, nodeName, stateDir, version, drivers, sideTasks }, signal)
+  const obstacle = etcdObstacle(nodeRequests)
+  await runAgent({ api, host, clock, random, log, nodeName, stateDir, version, drivers, sideTasks, obstacle }, signal)
 }

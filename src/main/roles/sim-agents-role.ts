@@ -7,6 +7,9 @@ import { FileDisk } from '../../adapters/disk/file-disk.ts'
 import { rootedDisk } from '../../adapters/disk/rooted-disk.ts'
 import { pinoLog } from '../../adapters/log/pino-log.ts'
 import { runAgent } from '../../agent/agent.ts'
+import { controlPlaneReporter } from '../../agent/control-plane/control-plane-reporter.ts'
+import { etcdObstacle } from '../../agent/control-plane/step-obstacle.ts'
+import { controlPlaneDriver } from '../../agent/drivers/control-plane/control-plane-driver.ts'
 import { rehearsalDrivers } from '../../agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../agent/drivers/script.ts'
 import { type Node, nodes } from '../../api/kube.ts'
@@ -20,6 +23,7 @@ import type { Log } from '../../ports/log.ts'
 import { runKubelet } from '../../sim/actors/kubelet.ts'
 import type { Containers } from '../../sim/actors/kubelet-options.ts'
 import { tellKubeletRestart } from '../../sim/actors/kubelet-restart.ts'
+import { PretendControlPlane } from '../../sim/pretend-control-plane.ts'
 import { type Execution, PretendHost } from '../../sim/pretend-host.ts'
 import { firstContact } from './first-contact.ts'
 import type { RoleDependencies } from './role-dependencies.ts'
@@ -31,6 +35,7 @@ interface Rehearsal extends RoleDependencies {
   readonly log: Log
   readonly options: SimAgentsOptions
   readonly serverVersion: string
+  readonly controlPlaneServers: PretendControlPlane
 }
 
 const podMs = { start: [200, 800], stop: [200, 800], job: [5000, 10_000] } as const
@@ -47,9 +52,11 @@ export async function simAgentsRole(
   const api = await connector.connect({ kubeconfig, context, component: 'agent' })
   await firstContact(api, [nodes, nodeStates], signal)
   const kubeletApi = await connector.connect({ kubeconfig, context, component: 'kubelet' })
-  const rehearsal = { ...deps, api, kubeletApi, log, options, serverVersion: await api.serverVersion(signal) }
   const machines = new Map<string, AbortController>()
   const store = new Store<Node>()
+  const controlPlaneServers = new PretendControlPlane(() => controlPlaneOf(store))
+  const serverVersion = await api.serverVersion(signal)
+  const rehearsal = { ...deps, api, kubeletApi, log, options, serverVersion, controlPlaneServers }
   store.subscribe(({ type, key, object }) => {
     if (type === 'added') {
       const stop = new AbortController()
@@ -62,6 +69,12 @@ export async function simAgentsRole(
   })
   const selection = selector === undefined ? {} : { labelSelector: selector }
   await new Reflector({ api, type: nodes, selection, store, clock, random, log }).run(signal)
+}
+
+/** A member of etcd for each, and all are well. */
+function controlPlaneOf(store: Store<Node>): ReadonlyMap<string, boolean> {
+  const found = [...store.values()].filter((node) => roleOf(node) === 'ControlPlane')
+  return new Map(found.map(({ metadata }) => [metadata.name, true]))
 }
 
 /** One machine; what fails on it is told and started again, as systemd would. */
@@ -103,13 +116,16 @@ function pretend(rehearsal: Rehearsal, node: Node, signal: AbortSignal): void {
 }
 
 function playAgent(
-  { api, clock, random, log, version }: Rehearsal,
+  { api, clock, random, log, version, controlPlaneServers: requests }: Rehearsal,
   host: PretendHost,
   nodeName: string,
   signal: AbortSignal,
 ) {
-  const drivers = [scriptDriver, ...rehearsalDrivers]
-  return runAgent({ api, host, clock, random, log, nodeName, stateDir: '/var/lib/slipway', version, drivers }, signal)
+  const drivers = [controlPlaneDriver(requests), scriptDriver, ...rehearsalDrivers]
+  const sideTasks = [controlPlaneReporter(requests)]
+  const obstacle = etcdObstacle(requests)
+  const stateDir = '/var/lib/slipway'
+  return runAgent({ api, host, clock, random, log, nodeName, stateDir, version, drivers, sideTasks, obstacle }, signal)
 }
 
 async function playKubelet(

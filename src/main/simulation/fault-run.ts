@@ -11,6 +11,7 @@ import { drawFaultPlan, type FaultKind } from '../../sim/fault-plan.ts'
 import { type FaultHit, FaultInjector } from '../../sim/faults.ts'
 import { SeededRandom } from '../../sim/seeded-random.ts'
 import { silentLog } from '../../sim/silent-log.ts'
+import type { SimCluster } from '../../sim/sim-cluster.ts'
 import { createOperatorPods, createScript, createWorkload, ensureNamespace } from '../../sim/workloads.ts'
 import { judgeEnd } from './fault-run-end.ts'
 import { drawScenario, type FaultScenario } from './fault-scenario.ts'
@@ -38,6 +39,7 @@ export async function faultRun(
   kinds: readonly FaultKind[],
   version: string,
   signal: AbortSignal,
+  watch: (cluster: SimCluster) => void = () => undefined,
   log: Log = silentLog,
 ): Promise<FaultRunResult> {
   const random = new SeededRandom(seed)
@@ -73,6 +75,7 @@ export async function faultRun(
       return injector
     },
   })
+  watch(simulated.cluster)
   const run = new Run(simulated, scenario, repairs, signal)
   await run.bringUp()
   await run.untilOver()

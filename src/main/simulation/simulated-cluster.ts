@@ -1,6 +1,9 @@
 // The real operator and the real agents on a simulated cluster, with every write and job held against the rules.
 
 import { runAgent } from '../../agent/agent.ts'
+import { controlPlaneReporter } from '../../agent/control-plane/control-plane-reporter.ts'
+import { etcdObstacle } from '../../agent/control-plane/step-obstacle.ts'
+import { controlPlaneDriver } from '../../agent/drivers/control-plane/control-plane-driver.ts'
 import type { Driver } from '../../agent/drivers/driver.ts'
 import { rehearsalDrivers } from '../../agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../agent/drivers/script.ts'
@@ -10,6 +13,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Random } from '../../ports/random.ts'
 import type { Sealing } from '../../ports/sealing.ts'
+import type { Execution } from '../../sim/pretend-host.ts'
+import { requestsOf } from '../../sim/process-host.ts'
 import type { Slack } from '../../sim/rules/rule.ts'
 import { RuleChecker } from '../../sim/rules/rule-checker.ts'
 import { SimCluster, type SimClusterOptions } from '../../sim/sim-cluster.ts'
@@ -29,6 +34,10 @@ export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 
   /** What agents do besides their orders. */
   readonly sideTasks?: readonly SideTask[]
   readonly sealing?: Sealing
+  /** Nodes on which no agent runs. */
+  readonly withoutAgent?: (node: string) => boolean
+  /** Where the operator runs. */
+  readonly namespace?: string
 }
 
 export interface AgentTools {
@@ -37,9 +46,29 @@ export interface AgentTools {
 }
 
 export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
-  const { log, version, slack, driversOf = allDrivers, sideTasks = [], sealing, ...rest } = options
+  const { slack, ...rest } = options
+  const cluster: SimCluster = slipwayCluster(rest, (execution) => rules.started(execution))
+  const rules = new RuleChecker(
+    {
+      executions: (node) => cluster.machines.get(node)?.host.executions ?? [],
+      kubeletVersion: (node) => cluster.machines.get(node)?.host.installed?.kubelet,
+      apiServerVersions: () => cluster.apiServers,
+      etcdDownSince: () => cluster.etcdDownSince(),
+    },
+    slack,
+  )
+  cluster.server.onCommit((change) => rules.committed(change))
+  return { cluster, rules }
+}
+
+/** The same with nobody who judges it. */
+export function slipwayCluster(
+  options: Omit<SimulationOptions, 'slack'>,
+  onExecution?: (execution: Execution) => void,
+): SimCluster {
+  const { log, version, driversOf = allDrivers, sideTasks = [], sealing, namespace = operatorNamespace } = options
   const cluster: SimCluster = new SimCluster({
-    ...rest,
+    ...options,
     programs: {
       slipway: (pod, { api, clock, random, signal }) =>
         runOperator(
@@ -48,7 +77,7 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
             clock,
             random,
             log,
-            namespace: operatorNamespace,
+            namespace,
             leaseName: 'slipway-operator',
             identity: `${pod.metadata.name}_${random.uuid()}`,
             podName: pod.metadata.name,
@@ -58,8 +87,11 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
           signal,
         ),
     },
-    startAgent: ({ api, clock, random, signal }, host, nodeName) =>
-      runAgent(
+    startAgent: (process, host, nodeName) => {
+      if (options.withoutAgent?.(nodeName)) return new Promise(() => undefined)
+      const { api, clock, random, signal } = process
+      const requests = requestsOf(process, cluster.controlPlaneServers)
+      return runAgent(
         {
           api,
           host,
@@ -69,23 +101,16 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
           nodeName,
           stateDir: '/var/lib/slipway',
           version,
-          drivers: driversOf(nodeName, { clock, random }),
-          sideTasks,
+          drivers: [controlPlaneDriver(requests), ...driversOf(nodeName, { clock, random })],
+          sideTasks: [controlPlaneReporter(requests), ...sideTasks],
+          obstacle: etcdObstacle(requests),
         },
         signal,
-      ),
-    onExecution: (execution) => rules.started(execution),
-  })
-  const rules = new RuleChecker(
-    {
-      executions: (node) => cluster.machines.get(node)?.host.executions ?? [],
-      kubeletVersion: (node) => cluster.machines.get(node)?.host.installed?.kubelet,
-      apiServerVersions: () => cluster.apiServers,
+      )
     },
-    slack,
-  )
-  cluster.server.onCommit((change) => rules.committed(change))
-  return { cluster, rules }
+    ...(onExecution && { onExecution }),
+  })
+  return cluster
 }
 
 function allDrivers(): readonly Driver[] {

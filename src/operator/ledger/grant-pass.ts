@@ -8,6 +8,7 @@ import { whyAway } from '../../core/node/node-facts.ts'
 import { holdOf } from '../../core/node/node-marks.ts'
 import { ownerOfOperation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { ControlPlaneEyes } from '../control-plane/control-plane-eyes.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
 import { BudgetSets } from './budget-sets.ts'
@@ -21,21 +22,30 @@ export interface Outcome {
   readonly againMs: number | undefined
   readonly nodes: readonly string[]
   readonly owners: readonly string[]
+  /** The control plane has to be asked before the next of its nodes can go. */
+  readonly isAsking: boolean
 }
 
 export class GrantPass {
   readonly #ports: OperatorPorts
   readonly #cluster: Cluster
   readonly #book: LedgerBook
+  readonly #eyes: ControlPlaneEyes
   readonly #budgets: BudgetSets
   readonly #locks: ForeignLocks
   readonly #returns = new Map<string, Slot>()
   readonly #regrants = new Map<string, Slot>()
 
-  constructor(ports: OperatorPorts, cluster: Cluster, book: LedgerBook, locks: ForeignLocks) {
+  constructor(
+    ports: OperatorPorts,
+    cluster: Cluster,
+    book: LedgerBook,
+    { eyes, locks }: { readonly eyes: ControlPlaneEyes; readonly locks: ForeignLocks },
+  ) {
     this.#ports = ports
     this.#cluster = cluster
     this.#book = book
+    this.#eyes = eyes
     this.#budgets = new BudgetSets(cluster)
     this.#locks = locks
   }
@@ -87,14 +97,18 @@ export class GrantPass {
     if (this.#book.grants.length === 0) await this.#locks.giveBack(signal)
     const changed = changedGrants(before, this.#book.grants)
     const owners = new Set(changed.map(({ holder }) => ownerOfOperation(holder)))
+    const isAsking = verdicts.some(isUnknown)
+    const isEarly = isAsking && this.#eyes.earlyMs() > 0
     for (const operation of operations) {
-      const reason = reasonFor(operation.id, verdicts)
+      const found = verdicts.find((verdict) => verdict.holder === operation.id && verdict.verdict === 'waiting')
+      const reason = found && !(isEarly && isUnknown(found)) ? reasonOf(found) : undefined
       if (operation.waitingFor?.message !== reason?.message) owners.add(operation.owner)
       operation.waitingFor = reason
     }
     return {
       nodes: changed.map(({ node }) => node),
       owners: [...owners],
+      isAsking,
       againMs: isLate ? lateMs : this.#locks.standing().againMs,
     }
   }
@@ -127,6 +141,7 @@ export class GrantPass {
     const { unavailable, controlPlane, nodes } = this.#cluster
     const { foreign, closed: locked } = this.#locks.standing()
     const held = new Map(grants.map(({ node, holder }) => [node, holder]))
+    this.#eyes.beginPass()
     this.#budgets.follow(policy.spec.budgets ?? [])
     return {
       paused: policy.spec.paused === true,
@@ -141,6 +156,7 @@ export class GrantPass {
         const node = nodes.get(name)
         return node && holdOf(node)
       },
+      controlPlaneObstacle: (node, apiAway) => this.#eyes.obstacle(node, apiAway),
     }
   }
 }
@@ -151,13 +167,16 @@ const lockWanted: Reason = {
   message: 'the lock of another tool that the policy names is not ours yet; somebody else may have been faster',
 }
 
-function claimOf(operation: RunningOperation): DatedClaim {
-  return { ...operation.claim(), since: operation.startedAt.getTime() }
+function isUnknown(verdict: Verdict): boolean {
+  return verdict.verdict === 'waiting' && verdict.reason.code === 'ControlPlaneUnknown'
 }
 
-function reasonFor(holder: string, verdicts: readonly Verdict[]): RunningOperation['waitingFor'] {
-  const waiting = verdicts.find((verdict) => verdict.holder === holder && verdict.verdict === 'waiting')
-  return waiting?.verdict === 'waiting' ? waiting.reason : undefined
+function reasonOf(verdict: Verdict): RunningOperation['waitingFor'] {
+  return verdict.verdict === 'waiting' ? verdict.reason : undefined
+}
+
+function claimOf(operation: RunningOperation): DatedClaim {
+  return { ...operation.claim(), since: operation.startedAt.getTime() }
 }
 
 function changedGrants(before: readonly Grant[], after: readonly Grant[]): readonly Grant[] {

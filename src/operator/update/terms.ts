@@ -5,6 +5,7 @@ import type { Reason } from '../../api/reason.ts'
 import type { Approval } from '../../api/steering.ts'
 import type { StrategySpec, WaveStatus } from '../../api/strategy.ts'
 import type { Work } from '../../api/work.ts'
+import type { ApiAway } from '../../core/control-plane/may-leave.ts'
 import type { Budget } from '../../core/ledger/tally.ts'
 
 /** On what terms an operation takes its nodes, and which they are. */
@@ -28,6 +29,8 @@ export interface Terms {
   readonly only?: string
   /** Limits of its own on nodes that are away, whatever for. */
   readonly budgets?: readonly Budget[]
+  /** Whether its plan says that the API will be away; what has no plan asks for it by what it is. Default Stated. */
+  readonly apiAway?: ApiAway
   /** Why nothing of it may start now. */
   readonly held?: () => Reason | undefined
   /** What is asked of one node, where it differs from node to node. */

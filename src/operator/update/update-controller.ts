@@ -4,6 +4,7 @@ import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../..
 import { isKubeError } from '../../api/kube-error.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
+import { saysApiAway } from '../../core/control-plane/api-away.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
 import { finalizer, isEndedPhase, isRetryOpen, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
@@ -18,7 +19,17 @@ import { RunningOperation } from './running-operation.ts'
 import { readScript, type ScriptShelf } from './script-content.ts'
 import type { Terms } from './terms.ts'
 import { eventsOf } from './update-events.ts'
-import { cancelledStatus, expiryOf, observed, plannedStatus, refusedStatus, runningStatus } from './update-status.ts'
+import { previewFor } from './update-preview.ts'
+import {
+  cancelledStatus,
+  dryStatus,
+  expiryOf,
+  observed,
+  plannedStatus,
+  refusedStatus,
+  runningStatus,
+  startOf,
+} from './update-status.ts'
 import { updateTerms } from './update-terms.ts'
 
 export interface UpdateControllerOptions {
@@ -59,7 +70,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { id } = operation
     const running = operations.get(name)
     if (running?.id === id && isPlanned(update)) {
-      const change = running.adopt(termsOf(update, operation), operation)
+      const change = running.adopt(termsOf(update, operation, update.status?.warnings ?? []), operation)
       if (change !== 'same') options.wakeGrants()
       if (change === 'edited') wakeAll(name)
       return report(running, signal)
@@ -88,12 +99,13 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const [content, validation] = await Promise.all([
       read(script?.configMap),
       read(script?.validate?.configMap),
-      ensureFinalizer(update, signal),
+      update.spec.dryRun ? undefined : ensureFinalizer(update, signal),
     ])
     // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so.
-    if (!cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer)) return undefined
+    if (!update.spec.dryRun && !cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer))
+      return undefined
     const plan: Plan = resumed
-      ? { verdict: 'planned', total: 0 }
+      ? { verdict: 'planned', total: 0, ...(update.status?.warnings && { warnings: update.status.warnings }) }
       : planUpdate({
           spec: update.spec,
           nodes: [...cluster.nodes.values()],
@@ -111,25 +123,34 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       cluster,
       slots: book,
       serverVersion: options.serverVersion,
-      terms: termsOf(update, operation),
+      terms: termsOf(update, operation, plan.warnings ?? []),
       operation,
       startedAt,
       ownNode: options.ownNode,
     })
+    const { name } = update.metadata
+    const preview = resumed ? undefined : previewFor(cluster, book, update, running)
+    const tell = (status: typeof plannedStatus) =>
+      writeStatus(name, (now, latest) => status(latest, running, { ...plan, preview }, now), signal)
+    if (update.spec.dryRun) {
+      await tell(dryStatus)
+      return undefined
+    }
     operations.add(running)
-    wakeAll(update.metadata.name)
+    wakeAll(name)
     options.wakeGrants()
     if (!resumed) {
       // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
       await options.scripts.ensure(update, content, signal)
-      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan.path, now), signal)
+      await tell(plannedStatus)
       say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
     }
     return report(running, signal)
   }
 
-  function termsOf(update: DirectUpdate, operation: Operation): Terms {
-    return updateTerms(update, operation, options.profileWork, ports.clock.now())
+  function termsOf(update: DirectUpdate, operation: Operation, warnings: readonly Reason[]): Terms {
+    const terms = updateTerms(update, operation, options.profileWork, ports.clock.now())
+    return { ...terms, apiAway: saysApiAway(warnings) ? 'Stated' : 'Unstated' }
   }
 
   async function refuse(name: string, id: string, reason: Reason, lasting: boolean, signal: AbortSignal) {
@@ -258,15 +279,6 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const regarding = { apiVersion, kind, name: metadata.name, uid: metadata.uid }
     options.events.record({ regarding, type, reason, action, note: note.slice(0, 1000) })
   }
-}
-
-/**
- * Nodes that join after this are not part of the operation. The first one starts with the update's creation, an instant of
- * the API server's clock as the nodes' own are: ours may be off. A later one starts when its edit is seen.
- */
-function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
-  const created = new Date(metadata.creationTimestamp)
-  return status?.operationID === undefined || now < created ? created : now
 }
 
 function isPlanned({ status }: DirectUpdate): boolean {

@@ -2,8 +2,10 @@
 
 import type { DirectUpdate, DirectUpdateStatus, UpdatePhase } from '../../api/direct-update.ts'
 import type { NodeState } from '../../api/node-state.ts'
+import type { Preview } from '../../api/preview.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../../core/duration.ts'
+import type { Plan } from '../../core/plan/plan-update.ts'
 import { isEndedPhase, isRetryOpen, specMark } from '../../core/update/operation.ts'
 import { conditionsOf, mergeConditions, type ProgressView, phaseOf, summaryOf } from '../../core/update/progress.ts'
 import { turnTimer, usedMs } from '../../core/update/timer.ts'
@@ -11,18 +13,46 @@ import type { RunningOperation } from './running-operation.ts'
 
 const namesAtMost = 50
 
+/** The plan, and what it is expected to do. */
+type Planned = Extract<Plan, { verdict: 'planned' }> & { readonly preview: Preview | undefined }
+
 export function plannedStatus(
   update: DirectUpdate,
   operation: RunningOperation,
-  path: DirectUpdateStatus['path'],
+  { path, warnings, preview }: Planned,
   now: Date,
 ): DirectUpdateStatus {
   return {
     ...freshStatus(update, operation.id, operation.startedAt),
     ...(path && { path }),
+    ...(warnings && { warnings: [...warnings] }),
+    ...(preview && { preview }),
     conditions: mergeConditions(
       update.status?.conditions ?? [],
       [{ type: 'Planned', status: 'True', reason: 'Planned', message: 'the update can be carried out' }],
+      now.toISOString(),
+      update.metadata.generation,
+    ),
+  }
+}
+
+/** A dry run is over as soon as it is planned. */
+export function dryStatus(
+  update: DirectUpdate,
+  operation: RunningOperation,
+  plan: Planned,
+  now: Date,
+): DirectUpdateStatus {
+  const message = 'spec.dryRun is true: this is all that is done; set it to false to start'
+  const no = (type: string) => ({ type, status: 'False' as const, reason: 'Planned', message })
+  const planned = plannedStatus(update, operation, plan, now)
+  return {
+    ...planned,
+    phase: 'Planned',
+    finishedAt: now.toISOString(),
+    conditions: mergeConditions(
+      planned.conditions ?? [],
+      ['Progressing', 'Blocked', 'Succeeded', 'Failed', 'Reconciling', 'Stalled'].map(no),
       now.toISOString(),
       update.metadata.generation,
     ),
@@ -218,4 +248,13 @@ function listedNodes(
       ...(waitingFor && { reason: waitingFor }),
     })),
   ]
+}
+
+/**
+ * Nodes that join after this are not part of the operation. The first one starts with the update's creation, an instant of
+ * the API server's clock as the nodes' own are: ours may be off. A later one starts when its edit is seen.
+ */
+export function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
+  const created = new Date(metadata.creationTimestamp)
+  return status?.operationID === undefined || now < created ? created : now
 }

@@ -6,6 +6,7 @@ import type { CommittedChange } from '../server/object-store.ts'
 import { judgeStart, judgeVersions, judgeWord } from './host-rules.ts'
 import { judgeLedger } from './ledger-rules.ts'
 import { judgeNode, judgeOwnership, judgePods } from './node-rules.ts'
+import { judgeLeaving, judgeStopping } from './quorum-rules.ts'
 import type { Report, RuleNumber, Slack, Violation, WriteRule } from './rule.ts'
 import { cordonMark, otherMarks, Truth } from './truth.ts'
 
@@ -16,6 +17,8 @@ export interface Machines {
   kubeletVersion(node: string): string | undefined
   /** The API servers' versions, by control-plane node. */
   apiServerVersions(): ReadonlyMap<string, string>
+  /** The control-plane machines whose member of etcd is down, and since when. */
+  etcdDownSince(): ReadonlyMap<string, number>
 }
 
 const writeRules: readonly WriteRule[] = [judgeLedger, judgeNode, judgePods, judgeOwnership]
@@ -46,6 +49,7 @@ export class RuleChecker {
     this.#writes++
     const report = this.#reporter(change.time)
     for (const rule of writeRules) rule(change, this.truth, this.#slack, report)
+    judgeLeaving(change, this.truth, this.#machines.etcdDownSince(), this.#slack, report)
     if (change.kind === 'NodeState' && change.after) {
       const { name } = change.after.metadata
       judgeWord(change, this.#machines.executions(name), (node) => this.#machines.kubeletVersion(node), report)
@@ -57,7 +61,9 @@ export class RuleChecker {
   /** Just before the job runs; `executions` does not hold it yet. */
   started(execution: Execution): void {
     const earlier = this.#machines.executions(execution.node)
-    judgeStart(execution, earlier, this.truth, this.#slack, this.#reporter(execution.startedMs))
+    const report = this.#reporter(execution.startedMs)
+    judgeStart(execution, earlier, this.truth, this.#slack, report)
+    judgeStopping(execution, this.truth, this.#machines.etcdDownSince(), report)
   }
 
   /** Nothing of ours is on any node, and no slot is held. */

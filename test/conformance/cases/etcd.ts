@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { nodeRequests } from '../../../src/adapters/secure-requests/node-requests.ts'
 import { etcdDriver } from '../../../src/agent/drivers/etcd/etcd-driver.ts'
 import { type DebPackage, debArchitecture } from '../../bed/deb-package.ts'
 import { programFolder, sayToStderr } from '../../bed/programs.ts'
@@ -13,22 +14,23 @@ Restart=on-failure
 [Install]
 WantedBy=multi-user.target
 `
-const settings = `ETCD_NAME=node
+/** The agent of this suite runs beside the machine, not in its network. */
+const settings = (address: string) => `ETCD_NAME=node
 ETCD_DATA_DIR=/var/lib/etcd
-ETCD_LISTEN_CLIENT_URLS=http://127.0.0.1:2379
-ETCD_ADVERTISE_CLIENT_URLS=http://127.0.0.1:2379
+ETCD_LISTEN_CLIENT_URLS=http://0.0.0.0:2379
+ETCD_ADVERTISE_CLIENT_URLS=http://${address}:2379
 `
 
 export const conformanceCase: ConformanceCase = {
   name: 'etcd',
   tool: { name: 'etcd', version: ['etcd', '--version'] },
-  driver: etcdDriver,
+  driver: etcdDriver(nodeRequests),
   seeds: [1],
   setUp: async (bed) => {
     const url = await bed.publish('etcd', [await packageOf(olderEtcdVersion), await packageOf(etcdVersion)])
     const machine = await bed.machine()
     await bed.trust(machine, 'etcd', url)
-    await machine.writeFile('/etc/default/etcd', settings)
+    await machine.writeFile('/etc/default/etcd', settings(machine.address))
     await machine.run(['apt-get', 'update', '-qq'])
     await machine.run(['apt-get', 'install', '-y', '-qq', `etcd-server=${debVersion(olderEtcdVersion)}`])
     await machine.run(['systemctl', 'enable', '--now', 'etcd'])

@@ -43,6 +43,7 @@ export function upgradeControlPlane(kubeadm: KubeadmProgram): JobStep {
   return {
     name: 'upgrade-control-plane',
     disruptive: false,
+    stopsControlPlane: true,
     attempts: 3,
     timeoutMs,
     argv: async (context, signal) => {

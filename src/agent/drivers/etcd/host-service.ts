@@ -1,16 +1,10 @@
-import { type EtcdMember, memberListSchema } from '../../../api/etcd-output.ts'
-import type { Reason } from '../../../api/reason.ts'
 import {
-  clientOptions,
   type EtcdSettings,
-  ownEndpoint,
   settingsOfArguments,
   settingsOfEnvironment,
   settingsOfFile,
 } from '../../../core/kubernetes/etcd-settings.ts'
 import type { Host } from '../../../ports/host.ts'
-import { jsonAnswerOf } from '../host-answer.ts'
-import { etcdctl } from './member-health.ts'
 
 export const etcdUnit = 'etcd.service'
 
@@ -21,28 +15,7 @@ export async function isHostService(host: Host, signal: AbortSignal): Promise<bo
   return /^LoadState=loaded$/m.test(stdout)
 }
 
-/** This host's member and its fellows, or why they cannot be asked. */
-export async function findMember(host: Host, signal: AbortSignal): Promise<EtcdMember | Reason> {
-  if ((await host.run({ argv: ['etcdctl', 'version'] }, signal)).exitCode !== 0) {
-    return { code: 'ToolMissing', message: 'etcdctl is not on this host; etcd’s members are asked with it: install it' }
-  }
-  const settings = await readSettings(host, signal)
-  const own = ownEndpoint(settings)
-  if (own === undefined) {
-    const message = `${etcdUnit} sets no advertise-client-urls, so its members cannot be asked whether they are healthy`
-    return { code: 'EtcdUnhealthy', message }
-  }
-  const options = [...clientOptions(settings)]
-  const argv = [...etcdctl, ...options, `--endpoints=${own}`, 'member', 'list']
-  const { members } = await jsonAnswerOf(host, { argv }, memberListSchema, signal)
-  const mute = members.find(({ clientURLs }) => !clientURLs?.length)
-  if (mute)
-    return { code: 'EtcdUnhealthy', message: `a member of etcd (${mute.name || 'without a name'}) has not started yet` }
-  const others = members.flatMap(({ clientURLs = [] }) => (clientURLs.includes(own) ? [] : clientURLs.slice(0, 1)))
-  return { own, others, options }
-}
-
-async function readSettings(host: Host, signal: AbortSignal): Promise<EtcdSettings> {
+export async function readEtcdSettings(host: Host, signal: AbortSignal): Promise<EtcdSettings> {
   const argv = ['systemctl', 'show', '--property=EnvironmentFiles,Environment,ExecStart', etcdUnit]
   const { stdout } = await host.run({ argv }, signal)
   const line = (name: string) => new RegExp(`^${name}=(.*)$`, 'gm')
@@ -54,4 +27,10 @@ async function readSettings(host: Host, signal: AbortSignal): Promise<EtcdSettin
   const settings = { ...environment, ...settingsOfArguments(command) }
   const file = settings['config-file']
   return file === undefined ? settings : { ...settings, ...settingsOfFile((await host.files.read(file)) ?? '') }
+}
+
+/** `etcd Version: 3.6.8` */
+export async function installedVersion(host: Host, signal: AbortSignal): Promise<string | undefined> {
+  const { stdout } = await host.run({ argv: ['etcd', '--version'] }, signal)
+  return /^etcd Version: (\S+)$/m.exec(stdout)?.[1]
 }

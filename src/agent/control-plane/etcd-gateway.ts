@@ -1,0 +1,83 @@
+// etcd's JSON gateway, spoken with the certificates of this host: no program of etcd needs to be there.
+
+import {
+  type GatewayMember,
+  type GatewayStatus,
+  gatewayAlarmsSchema,
+  gatewayDoneSchema,
+  gatewayFailureSchema,
+  gatewayMembersSchema,
+  gatewayStatusSchema,
+} from '../../api/etcd-gateway.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import type { RequestCredentials, SecureRequests } from '../../ports/secure-requests.ts'
+import type { Schema } from '../journal/sealed-file.ts'
+
+/** A member that does not answer a small question so long is no help to the others. */
+const timeoutMs = 4_000
+/** The key etcdctl asks for as well; it need not be there. */
+const readKey = btoa('health')
+
+export class EtcdGateway {
+  readonly #requests: SecureRequests
+  readonly #credentials: RequestCredentials
+
+  constructor(requests: SecureRequests, credentials: RequestCredentials) {
+    this.#requests = requests
+    this.#credentials = credentials
+  }
+
+  async members(endpoint: string, signal: AbortSignal): Promise<readonly GatewayMember[]> {
+    return (await this.#ask(endpoint, '/v3/cluster/member/list', {}, gatewayMembersSchema, signal)).members
+  }
+
+  status(endpoint: string, signal: AbortSignal): Promise<GatewayStatus> {
+    return this.#ask(endpoint, '/v3/maintenance/status', {}, gatewayStatusSchema, signal)
+  }
+
+  /** As `NOSPACE of 1234`, one for each member that has it. */
+  async alarms(endpoint: string, signal: AbortSignal): Promise<readonly string[]> {
+    const path = '/v3/maintenance/alarm'
+    const { alarms } = await this.#ask(endpoint, path, { action: 'GET' }, gatewayAlarmsSchema, signal)
+    return alarms.map(({ memberID, alarm }) => `${alarm} of ${memberID}`.slice(0, 64))
+  }
+
+  /** Reads what a majority has agreed on; throws where this member has no majority behind it. */
+  async readAgreed(endpoint: string, signal: AbortSignal): Promise<void> {
+    await this.#ask(endpoint, '/v3/kv/range', { key: readKey }, gatewayDoneSchema, signal)
+  }
+
+  /** Only the leader itself can be asked. */
+  async moveLeader(endpoint: string, targetID: string, signal: AbortSignal): Promise<void> {
+    await this.#ask(endpoint, '/v3/maintenance/transfer-leadership', { targetID }, gatewayDoneSchema, signal)
+  }
+
+  async #ask<T>(endpoint: string, path: string, body: object, schema: Schema<T>, signal: AbortSignal): Promise<T> {
+    const url = `${endpoint.replace(/\/+$/, '')}${path}`
+    const request = {
+      method: 'POST',
+      url,
+      body: JSON.stringify(body),
+      credentials: this.#credentials,
+      timeoutMs,
+    } as const
+    const answer = await this.#requests.send(request, signal)
+    const json = jsonOf(answer.body)
+    if (answer.status !== 200) {
+      const failure = gatewayFailureSchema.safeParse(json)
+      const what = failure.success ? failure.data.message : answer.body.slice(0, 200)
+      throw new SlipwayError('CannotReach', `${url} answers ${answer.status}: ${what}`)
+    }
+    const parsed = schema.safeParse(json)
+    if (parsed.success) return parsed.data
+    throw new SlipwayError('CannotReach', `${url} answers something unexpected: ${answer.body.slice(0, 200)}`)
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

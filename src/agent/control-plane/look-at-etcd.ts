@@ -1,0 +1,100 @@
+// One look at etcd from this host: who its members are, and how each of them answers.
+
+import { type EtcdReport, maxEtcdAlarms, maxEtcdMembers } from '../../api/control-plane.ts'
+import type { GatewayMember } from '../../api/etcd-gateway.ts'
+import type { Reason } from '../../api/reason.ts'
+import type { EtcdAccess } from '../../core/control-plane/etcd-access.ts'
+import { memberStates, type Sighting } from '../../core/control-plane/member-states.ts'
+import type { Host } from '../../ports/host.ts'
+import type { SecureRequests } from '../../ports/secure-requests.ts'
+import type { EtcdGateway } from './etcd-gateway.ts'
+import { findEtcd, gatewayOf } from './find-etcd.ts'
+
+const notFound =
+  'nothing on this host tells where etcd is: no static pod of kube-apiserver or etcd, no etcd.service, none of k3s, RKE2 or k0s'
+
+export async function lookAtEtcd(host: Host, requests: SecureRequests, signal: AbortSignal): Promise<EtcdReport> {
+  const access = await findEtcd(host, signal)
+  if (!access) return { place: 'None', members: [], alarms: [], reason: unknown(notFound) }
+  const place = access.own === undefined ? 'External' : 'Local'
+  const gateway = await gatewayOf(host, requests, access)
+  try {
+    const { members, at } = await askMembers(gateway, access, signal)
+    const own = access.own === undefined ? undefined : (await gateway.status(access.own, signal)).header.member_id
+    const alarms = await gateway.alarms(at, signal)
+    const sightings = await sightingsOf(gateway, members, signal)
+    return {
+      place,
+      ...(own !== undefined && { member: own }),
+      members: [...memberStates(members.slice(0, maxEtcdMembers), (id) => sightings.get(id))],
+      alarms: alarms.slice(0, maxEtcdAlarms),
+    }
+  } catch (error) {
+    if (signal.aborted) throw error
+    const message = `etcd cannot be asked: ${error instanceof Error ? error.message : String(error)}`
+    return { place, members: [], alarms: [], reason: unknown(message) }
+  }
+}
+
+/** Any of them knows all. */
+async function askMembers(
+  gateway: EtcdGateway,
+  { endpoints }: EtcdAccess,
+  signal: AbortSignal,
+): Promise<{ readonly members: readonly GatewayMember[]; readonly at: string }> {
+  let last: unknown
+  for (const at of endpoints) {
+    try {
+      return { members: await gateway.members(at, signal), at }
+    } catch (error) {
+      if (signal.aborted) throw error
+      last = error
+    }
+  }
+  throw last
+}
+
+export async function sightingsOf(
+  gateway: EtcdGateway,
+  members: readonly Pick<GatewayMember, 'ID' | 'clientURLs' | 'isLearner'>[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Sighting>> {
+  const seen = await Promise.all(
+    members.map(async (member) => [member.ID, await sightingOf(gateway, member, signal)] as const),
+  )
+  return new Map(seen.flatMap(([id, sighting]) => (sighting ? [[id, sighting]] : [])))
+}
+
+async function sightingOf(
+  gateway: EtcdGateway,
+  { clientURLs, isLearner }: Pick<GatewayMember, 'clientURLs' | 'isLearner'>,
+  signal: AbortSignal,
+): Promise<Sighting | undefined> {
+  let problem: string | undefined
+  for (const endpoint of clientURLs) {
+    try {
+      const status = await gateway.status(endpoint, signal)
+      // A learner serves no such reads.
+      const read = isLearner ? undefined : await problemOf(() => gateway.readAgreed(endpoint, signal), signal)
+      return { seen: true, status, readProblem: read }
+    } catch (error) {
+      if (signal.aborted) throw error
+      problem = error instanceof Error ? error.message : String(error)
+    }
+  }
+  return problem === undefined ? undefined : { seen: false, problem }
+}
+
+async function problemOf(work: () => Promise<void>, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    if (signal.aborted) throw error
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function unknown(message: string): Reason {
+  return { code: 'EtcdUnknown', message: message.slice(0, 4000) }
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { kubernetesOrder } from '../../../../test/agent/agent-bench.ts'
+import { RecordedEtcd } from '../../../../test/agent/recorded-etcd.ts'
+import { StepBench } from '../../../../test/agent/step-bench.ts'
+import type { Order } from '../../../api/node-state.ts'
+import { pretendManifests } from '../../../sim/pretend-control-plane.ts'
+import { etcdObstacle } from '../../control-plane/step-obstacle.ts'
+import type { ActStep } from '../driver.ts'
+import { controlPlaneDriver } from './control-plane-driver.ts'
+
+const order = kubernetesOrder({ role: 'ControlPlane' })
+const members = ['cp1', 'cp2', 'cp3'].map((name, index) => ({
+  id: String(index + 1),
+  name,
+  url: `http://${name}:2379`,
+}))
+
+async function bench(count = 3) {
+  const made = new StepBench(order)
+  for (const [path, content] of Object.entries(pretendManifests('cp1'))) await made.put(path, content)
+  made.answers({ sleep: '' })
+  const etcd = new RecordedEtcd(members.slice(0, count))
+  const [move] = controlPlaneDriver(etcd).steps(order) as readonly [ActStep]
+  return { context: made.context, signal: made.signal, etcd, move }
+}
+
+describe('leadership of etcd', () => {
+  it('goes to a healthy member before the host is disturbed', async () => {
+    const { context, signal, etcd, move } = await bench()
+    etcd.down.add('cp2')
+    expect(await move.holds?.(context, signal)).toBe(false)
+    await move.act(context, signal)
+    expect(etcd.leader).toBe('3')
+    expect(await move.missing?.(context, signal)).toBeUndefined()
+  })
+
+  it.each([
+    ['another leads', 3, (etcd: RecordedEtcd) => void Object.assign(etcd, { leader: '2' })],
+    ['there is only this member', 1, () => undefined],
+    ['this member is down', 3, (etcd: RecordedEtcd) => void etcd.down.add('cp1')],
+  ])('stays where it is when %s', async (_, count, change) => {
+    const { context, signal, etcd, move } = await bench(count)
+    change(etcd)
+    expect(await move.holds?.(context, signal)).toBe(true)
+  })
+
+  it('has nobody to go to', async () => {
+    const { context, signal, etcd, move } = await bench()
+    for (const name of ['cp2', 'cp3']) etcd.down.add(name)
+    await expect(move.act(context, signal)).rejects.toMatchObject({ code: 'EtcdUnhealthy' })
+    expect(etcd.asked).not.toContain('/v3/maintenance/transfer-leadership')
+  })
+
+  it.each<[string, Partial<Order>, boolean]>([
+    ['a worker', { role: 'Worker' }, false],
+    ['files and settings alone', { work: {} }, false],
+    ['no reboot', { work: { reboot: 'Never' } }, false],
+    ['a reboot', { work: { reboot: 'IfRequired' } }, true],
+    ['an image', { work: { os: { image: 'registry.example/os:1' } } }, true],
+    ['a version', {}, true],
+  ])('concerns %s: %o', (_, part, concerned) => {
+    expect(controlPlaneDriver(new RecordedEtcd([])).concerns({ ...order, ...part })).toBe(concerned)
+  })
+})
+
+describe('right before a step that takes this host’s member away', () => {
+  const disruptive: ActStep = { name: 'reboot', disruptive: true, attempts: 1, act: () => Promise.resolve() }
+
+  it.each<[string, Partial<ActStep>, (etcd: RecordedEtcd) => void, string | undefined]>([
+    ['all are well', {}, () => undefined, undefined],
+    ['another is down', {}, (etcd) => etcd.down.add('cp3'), 'EtcdUnhealthy'],
+    [
+      'another is down, and the step takes nothing away',
+      { disruptive: false },
+      (etcd) => etcd.down.add('cp3'),
+      undefined,
+    ],
+    [
+      'another is down, and the step stops the control plane only',
+      { disruptive: false, stopsControlPlane: true },
+      (etcd) => etcd.down.add('cp3'),
+      'EtcdUnhealthy',
+    ],
+    ['its own is down already', {}, (etcd) => etcd.down.add('cp1'), undefined],
+    [
+      'its own and another are down',
+      {},
+      (etcd) => {
+        etcd.down.add('cp1').add('cp2')
+      },
+      'EtcdUnhealthy',
+    ],
+  ])('%s', async (_, part, change, code) => {
+    const { context, signal, etcd } = await bench()
+    await controlPlaneDriver(etcd).stage?.(context, signal)
+    change(etcd)
+    const reason = await etcdObstacle(etcd).look({ ...disruptive, ...part }, order, context, signal)
+    expect(reason?.code).toBe(code)
+  })
+
+  it('a member that is down and was never asked for the others keeps it from starting', async () => {
+    const { context, signal, etcd } = await bench()
+    etcd.down.add('cp1')
+    expect(await etcdObstacle(etcd).look(disruptive, order, context, signal)).toMatchObject({ code: 'EtcdUnknown' })
+    await expect(controlPlaneDriver(etcd).stage?.(context, signal)).rejects.toMatchObject({ code: 'StagingFailed' })
+  })
+
+  it('a worker asks nobody', async () => {
+    const { context, signal, etcd } = await bench()
+    await etcdObstacle(etcd).look(disruptive, { ...order, role: 'Worker' }, context, signal)
+    expect(etcd.asked).toEqual([])
+  })
+})

@@ -1,0 +1,79 @@
+// Before a control-plane host is disturbed another member of etcd leads: a leader that goes away stops every write until the
+// others have noticed and elected one.
+
+import type { Order } from '../../../api/node-state.ts'
+import type { Reason } from '../../../api/reason.ts'
+import { SlipwayError } from '../../../api/slipway-error.ts'
+import { successorsOf } from '../../../core/control-plane/member-states.ts'
+import type { SecureRequests } from '../../../ports/secure-requests.ts'
+import { findEtcd, gatewayOf } from '../../control-plane/find-etcd.ts'
+import { lookAtEtcd } from '../../control-plane/look-at-etcd.ts'
+import { notePeers } from '../../control-plane/peers.ts'
+import type { ActStep, Driver, StepContext } from '../driver.ts'
+import { lookUntil } from '../look-until.ts'
+
+/** An election is over in seconds. */
+const patience = { tries: 5, pauseSeconds: 2 }
+
+export function controlPlaneDriver(requests: SecureRequests): Driver {
+  return {
+    name: 'control-plane',
+    concerns: (order) => order.role === 'ControlPlane' && mayDisturb(order),
+    inspect: () => Promise.resolve({}),
+    stage: async (staging, signal): Promise<Reason | undefined> => {
+      await notePeers(staging, requests, signal)
+      return undefined
+    },
+    steps: () => [moveLeader(requests)],
+    // Whoever leads, leads well.
+    undo: { possible: true, steps: () => [] },
+  }
+}
+
+/** Files and settings alone take nothing away. */
+function mayDisturb({ work }: Order): boolean {
+  const { kubernetes, os, script, jobs, binary, maintenance, reboot } = work
+  return (
+    Boolean(kubernetes ?? os ?? script ?? binary ?? maintenance) ||
+    (jobs ?? []).length > 0 ||
+    (reboot !== undefined && reboot !== 'Never')
+  )
+}
+
+function moveLeader(requests: SecureRequests): ActStep {
+  return {
+    name: 'move-etcd-leader',
+    disruptive: false,
+    attempts: 5,
+    brief: true,
+    holds: async (context, signal) => (await leadership(context, requests, signal)).leads === false,
+    act: (context, signal) => handOver(context, requests, signal),
+    missing: (context, signal) => {
+      const look = async () =>
+        (await leadership(context, requests, signal)).leads ? 'the member of this host still leads etcd' : undefined
+      return lookUntil(context.host, look, patience, signal)
+    },
+  }
+}
+
+async function leadership({ host }: StepContext, requests: SecureRequests, signal: AbortSignal) {
+  const { member, members } = await lookAtEtcd(host, requests, signal)
+  const own = members.find(({ id }) => id === member)
+  // A member that does not answer leads nobody, and one alone has nobody to hand over to.
+  return { leads: own?.leader === true && members.filter(({ learner }) => !learner).length > 1, own, members }
+}
+
+async function handOver(context: StepContext, requests: SecureRequests, signal: AbortSignal): Promise<void> {
+  const { leads, own, members } = await leadership(context, requests, signal)
+  const access = await findEtcd(context.host, signal)
+  if (!leads || !own || access?.own === undefined) return
+  const [successor] = successorsOf(own.id, members)
+  if (!successor) {
+    throw new SlipwayError('EtcdUnhealthy', 'this host’s member leads etcd, and no other is healthy enough to lead', {
+      nextStep: 'bring the other members back',
+    })
+  }
+  const gateway = await gatewayOf(context.host, requests, access)
+  await gateway.moveLeader(access.own, successor.id, signal)
+  context.log.info('etcd is led by another member now', { order: context.order.id, member: successor.name })
+}
