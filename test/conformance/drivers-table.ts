@@ -64,4 +64,5 @@ What the conformance suite saw each driver do on a booted machine, driven by the
 
 “not proven on a real host”: tested only against what people recorded of the real tool, see test/samples/recorded-output.ts.
 The image tools \`rpm-ostree\` and \`bootc\` are their engine behind a front of our own, see test/bed/osimage/front.
+The version of \`dockerd\` is no release: Debian has one at a time, so its package was given a later number, see test/bed/docker-packages.ts.
 `
