@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { configMaps, nodes } from '../api/kube.ts'
 import { isKubeError } from '../api/kube-error.ts'
-import { type ChanceFaultKind, drawFaultPlan, eventFaultKinds, type FaultPlan, faultKinds } from './fault-plan.ts'
+import {
+  type ChanceFaultKind,
+  drawFaultPlan,
+  eventFaultKinds,
+  type FaultPlan,
+  faultKinds,
+  onlyOn,
+} from './fault-plan.ts'
 import { FaultInjector } from './faults.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { SimCluster } from './sim-cluster.ts'
@@ -137,7 +144,8 @@ describe('faults', () => {
   })
 
   it.each(eventFaultKinds)('%s hits somebody, and the cluster comes back', async (kind) => {
-    const event = { kind, atMs: 60_000, forMs: 20_000, node: 'w1', busy: false, amount: 3 }
+    const node = onlyOn[kind] === 'control-plane' ? 'cp1' : 'w1'
+    const event = { kind, atMs: 60_000, forMs: 20_000, node, busy: false, amount: 3 }
     const { made, injector } = cluster({ chances: {}, events: [event], quietBeforeMs: 0, quietAfterMs: 100_000 })
     await createOperatorPods(made.client('test'), 2, signal)
     made.server.create(

@@ -35,6 +35,8 @@ describe('simulated cluster', () => {
 
   it('brings a Deployment up, spread over the nodes, and its budget true', async () => {
     const { made, api } = cluster({ latencyMs: [5, 50], actorLatencyMs: [5, 50] })
+    // Pods that wait already all go to the first node that is Ready.
+    await made.run({ limitMs: 5000 })
     await createWorkload(api, { namespace: 'default', name: 'shop', replicas: 6, maxUnavailable: 1 }, signal)
     await made.run({ limitMs: 60_000, until: () => runningPods(made).length === 6 })
     expect(['w1', 'w2', 'w3'].map((name) => made.podsOn(name).length)).toEqual([2, 2, 2])

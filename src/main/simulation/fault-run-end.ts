@@ -44,7 +44,7 @@ function judgeCordon({ cluster }: SimulatedCluster, { cordoned }: FaultScenario)
 
 /** Whoever deleted the policy took with it what says that there is a lock. */
 function judgeLock({ rules }: SimulatedCluster, { meddling }: FaultScenario): readonly Finding[] {
-  if (rules.truth.lockOwner !== 'slipway' || meddling === 'delete-policy') return []
+  if (!rules.truth.isLockOurs || meddling === 'delete-policy') return []
   return [{ rule: '6', message: 'the lock of kured was never given back' }]
 }
 

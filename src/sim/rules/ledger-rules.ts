@@ -23,7 +23,7 @@ export function judgeLedger(change: CommittedChange, truth: Truth, slack: Slack,
     const fresh = record !== undefined && record.unavailableSince === undefined
     if (!fresh) continue
     if (policy.spec.paused) report(8, `${grant.node} was granted while the policy is paused`)
-    if (policy.spec.locks?.length && truth.lockOwner !== 'slipway')
+    if (policy.spec.locks?.length && !truth.isLockOurs)
       report(1, `${grant.node} was granted while the lock of kured is not ours`)
     judgeBudgets(grant, policy, after.grants, truth, slack, change.time, report)
     judgeControlPlane(grant, after.grants, truth, slack, change.time, report)

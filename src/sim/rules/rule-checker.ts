@@ -68,7 +68,7 @@ export class RuleChecker {
 
   /** Nothing of ours is on any node, and no slot is held. */
   get isAtRest(): boolean {
-    return this.truth.grants.length === 0 && this.#marked().length === 0
+    return this.truth.grants.length === 0 && !this.truth.isLockOurs && this.#marked().length === 0
   }
 
   /** At the end of a run in which every update came to a good end: nothing of ours is left. */

@@ -39,8 +39,8 @@ export class Truth {
   readonly released = new Set<string>()
   /** The highest epoch any order ever carried: what fences, fences against these. */
   epoch = 0
-  /** Who has the lock of kured. */
-  lockOwner: string | undefined
+  /** Whether we have the lock of kured. */
+  isLockOurs = false
   /** The slots as last written: a ledger that was deleted does not give them back. */
   grants: readonly Grant[] = []
 
@@ -78,7 +78,7 @@ export class Truth {
         return
       case 'DaemonSet': {
         const lock = type === 'deleted' ? undefined : object.metadata.annotations?.[kuredAnnotation]
-        if (name === kuredPlace.name) this.lockOwner = lock === undefined ? undefined : JSON.parse(lock).nodeID
+        if (name === kuredPlace.name) this.isLockOurs = lock?.includes('"slipway"') ?? false
         return
       }
       case 'MaintenancePolicy':
