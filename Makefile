@@ -15,7 +15,7 @@ CASE_FILES = $(patsubst %,/%.test.ts,$(subst $(comma), ,$(CASES)))
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test e2e e2e-full conformance torture drivers-table check typecheck lint generated house fix bench bench-scale build image crds reference clean
+.PHONY: help demo test e2e e2e-full conformance torture drivers-table check typecheck lint generated house fix bench bench-scale proof-preview build image crds reference clean
 
 help: ## this list
 	@echo 'Slipway keeps the machines under Kubernetes up to date. Targets:'
@@ -73,6 +73,11 @@ bench: $(INSTALLED) ## measure speed and memory: a table, and bench-results.json
 
 bench-scale: $(INSTALLED) ## 5,000 nodes and 150,000 pods on a real API server: minutes, some GiB of memory
 	@$(BIN)/node bench/scale.ts
+
+CLUSTERS ?= 500
+
+proof-preview: $(INSTALLED) ## plan 500 invented clusters, carry each plan out, print how right the plans were; CLUSTERS=50 for fewer
+	@$(BIN)/node test/proof/preview.ts --clusters $(CLUSTERS)
 
 build: $(INSTALLED) ## a folder to ship: dist/slipway.mjs and its parts, with source maps
 	@$(BIN)/rolldown -c rolldown.config.ts --log-level warn >/dev/null

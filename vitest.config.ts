@@ -20,7 +20,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'simulated',
-          include: ['test/{contract,scenario,faults}/**/*.test.ts'],
+          include: ['test/{contract,scenario,faults,proof}/**/*.test.ts'],
           testTimeout: 600_000,
         },
       },

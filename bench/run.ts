@@ -5,11 +5,12 @@ import { faultRuns } from './fault-runs.ts'
 import { firstCordon } from './first-cordon.ts'
 import { idleOperator } from './idle-operator.ts'
 import { makespan } from './makespan.ts'
+import { planWave } from './plan-wave.ts'
 import { realRollout } from './real-rollout.ts'
 import { runBenches } from './run-benches.ts'
 import { simulatedScale } from './simulated-scale.ts'
 
-const benches = [makespan, realRollout, idleOperator, firstCordon, agentMemory, simulatedScale, faultRuns]
+const benches = [planWave, makespan, realRollout, idleOperator, firstCordon, agentMemory, simulatedScale, faultRuns]
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !benches.some((bench) => bench.name === name))
 if (unknown.length > 0) {

@@ -8,6 +8,7 @@ import { equalJson } from '../core/merge-patch.ts'
 import { driversFor } from '../core/update/drivers-for.ts'
 import { backOffMs } from '../kube/back-off.ts'
 import { sleep } from '../kube/sleep.ts'
+import type { CancelTimer } from '../ports/clock.ts'
 import type { HostFacts } from '../ports/host.ts'
 import { Bell } from './bell.ts'
 import { carryOut, stepNamesOf, type Workshop } from './carry-out.ts'
@@ -31,6 +32,8 @@ interface Answered {
 
 const retryBackOff = { baseMs: 5_000, maxMs: 60_000 }
 const versionsOnOffer = 100
+/** A host changes by other hands, too. What is published is only what became different. */
+const lookEveryMs = 600_000
 
 export class OrderDesk {
   readonly #options: OrderDeskOptions
@@ -41,6 +44,8 @@ export class OrderDesk {
   #recovered = false
   #facts: HostFacts = { os: '', kernel: '', architecture: '', versionsOnOffer: [] }
   #bootId = ''
+  #isDue = false
+  #cancelLook: CancelTimer | undefined
   #report: AgentOrder | undefined
   #answered: Answered | undefined
   /** Orders that have staged and wait for the word to run. */
@@ -76,6 +81,7 @@ export class OrderDesk {
         }
       }
     } finally {
+      this.#cancelLook?.()
       unsubscribe()
     }
   }
@@ -94,7 +100,13 @@ export class OrderDesk {
       await this.#answer(this.#journal, open, signal)
       this.#answered = open
     }
+    if (this.#isDue) await this.#lookAtHost(signal)
     this.#publish()
+    this.#cancelLook ??= this.#options.clock.after(lookEveryMs, () => {
+      this.#cancelLook = undefined
+      this.#isDue = true
+      this.#bell.ring()
+    })
   }
 
   /** What an earlier life of this agent left unfinished is finished first, also with the API away. */
@@ -178,6 +190,7 @@ export class OrderDesk {
   }
 
   async #lookAtHost(signal: AbortSignal): Promise<void> {
+    this.#isDue = false
     try {
       this.#facts = await this.#options.host.facts(signal)
     } catch (error) {

@@ -7,6 +7,8 @@ import { gateStatusesSchema, gatesSchema } from './gate.ts'
 import { hookRunsSchema, hooksSchema } from './hook.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { nodePhases } from './node-state.ts'
+import { checkReportsSchema, preflightSchema } from './preflight.ts'
+import { previewSchema } from './preview.ts'
 import { reasonSchema } from './reason.ts'
 import { durationText, instantText, labelSelector, objectName, sha256Text } from './scalars.ts'
 import { operationTimeout, steeringFields, steeringStatusFields } from './steering.ts'
@@ -60,9 +62,11 @@ export const directUpdateSpecSchema = z
     nodeSelector: labelSelector.optional(),
     strategy: strategySchema.optional(),
     drain: drainSettingsSchema.optional(),
+    preflight: preflightSchema.optional(),
     nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
     gates: gatesSchema.optional().describe('what must hold before it goes on; those of the policy hold on top'),
     hooks: hooksSchema.optional().describe('what is run or told before and after it, a wave or a node'),
+    dryRun: z.boolean().optional().describe('plan it and stop: the answer is in status.preview. Default false'),
     operationTimeout,
     ...steeringFields,
   })
@@ -82,6 +86,7 @@ export const directUpdateRules: readonly CelRule[] = lastingFields.map((field) =
 export const updatePhases = [
   'Pending',
   'Planning',
+  'Planned',
   'InProgress',
   'Paused',
   'Succeeded',
@@ -106,10 +111,12 @@ export const directUpdateStatusSchema = z.strictObject({
   startedAt: instantText.optional(),
   finishedAt: instantText.optional(),
   progress: z.string().max(32).optional().describe('for the eye: 4/12'),
+  preview: previewSchema.optional(),
   ...steeringStatusFields,
   wave: waveStatusSchema.optional(),
   warnings: z.array(reasonSchema).max(20).optional().describe('what a person should know, though it goes on'),
   path: z.strictObject({ current: z.string().max(64), target: z.string().max(64) }).optional(),
+  preflight: checkReportsSchema.optional(),
   summary: z
     .strictObject({
       total: z.int(),

@@ -22,6 +22,7 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly OwnerReference[]
+  readonly managedFields?: readonly { readonly manager?: string; readonly apiVersion?: string }[]
 }
 
 export interface KubeObject {
@@ -79,18 +80,66 @@ export interface Toleration {
   readonly tolerationSeconds?: number
 }
 
+export interface Resources {
+  readonly requests?: Readonly<Record<string, string | number>>
+  readonly [field: string]: unknown
+}
+
 export interface Container {
   readonly name: string
   readonly image: string
   readonly command?: readonly string[]
   readonly args?: readonly string[]
+  readonly resources?: Resources
+  /** Always on an init container makes it a sidecar. */
+  readonly restartPolicy?: string
   readonly [field: string]: unknown
+}
+
+export interface NodeSelectorTerm {
+  readonly matchExpressions?: readonly NodeRequirement[]
+  readonly matchFields?: readonly NodeRequirement[]
+}
+
+export interface NodeRequirement {
+  readonly key: string
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
+  readonly values?: readonly string[]
+}
+
+export interface PodAffinityTerm {
+  readonly topologyKey: string
+  readonly labelSelector?: LabelSelector
+  readonly namespaces?: readonly string[]
+}
+
+/** Only what is required: preferences decide nothing here. */
+export interface Affinity {
+  readonly nodeAffinity?: {
+    readonly requiredDuringSchedulingIgnoredDuringExecution?: {
+      readonly nodeSelectorTerms: readonly NodeSelectorTerm[]
+    }
+  }
+  readonly podAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] }
+  readonly podAntiAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] }
+}
+
+export interface TopologySpreadConstraint {
+  readonly maxSkew: number
+  readonly topologyKey: string
+  readonly whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway'
+  readonly labelSelector?: LabelSelector
 }
 
 export interface PodSpec {
   readonly nodeName?: string
   readonly nodeSelector?: Readonly<Record<string, string>>
   readonly containers: readonly Container[]
+  readonly initContainers?: readonly Container[]
+  readonly resources?: Resources
+  readonly overhead?: Readonly<Record<string, string | number>>
+  readonly affinity?: Affinity
+  readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[]
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never'
   readonly terminationGracePeriodSeconds?: number
   readonly tolerations?: readonly Toleration[]

@@ -13,7 +13,7 @@ import {
   unitSchema,
 } from './profile-items.ts'
 import { durationText, labelSelector } from './scalars.ts'
-import { profileStrategySchema } from './strategy.ts'
+import { profileStrategySchema, profileWaveSchema } from './strategy.ts'
 
 const itemFields = ['repositories', 'packages', 'files', 'units', 'kernelArguments', 'sysctls'] as const
 const nothingWanted = 'names nothing: set repositories, packages, files, units, kernelArguments or sysctls'
@@ -102,6 +102,7 @@ export const nodeProfileStatusSchema = z.strictObject({
     .strictObject({ total: z.int(), applied: z.int(), drifted: z.int(), failed: z.int() })
     .optional()
     .describe('of the nodes it selects'),
+  waves: z.array(profileWaveSchema).max(2).optional(),
   conditions: z.array(conditionSchema).max(16).optional(),
 })
 

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { controlPlaneQuestionSchema, controlPlaneReportSchema } from './control-plane.ts'
 import { hookRunsSchema } from './hook.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
+import { preflightFacts } from './preflight-facts.ts'
 import { reasonSchema } from './reason.ts'
 import { absolutePath, durationText, instantText, objectName, sha256Text } from './scalars.ts'
 import { contentSchema, maintenanceWorkSchema, rollbackChoices, workSchema } from './work.ts'
@@ -143,6 +144,7 @@ export const agentStatusSchema = z.strictObject({
     etcd: z.string().max(64).optional(),
     rebootRequired: z.string().max(512).optional().describe('why the operating system asks for a reboot'),
     certificatesExpireAt: instantText.optional().describe('the first of the control plane’s certificates to expire'),
+    ...preflightFacts,
   }),
   order: agentOrderSchema.optional(),
   sentinels: z

@@ -13,7 +13,6 @@ const waiting = {
   ForeignLockUnknown: 'the lock of another tool cannot be read, so nothing starts; the message says what is missing',
   NodeOnHold: 'a person keeps the node for themselves; slipway release NODE gives it back',
   PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
-  WaveNotReached: 'nodes of an earlier wave are not done yet',
   WaveSoaking: 'the wave is done and is looked at for its soak time; the next begins after that',
   ApprovalWanted: 'the wave is done and the next wants an approval; look at its nodes, then run slipway approve',
   UpdatePaused: 'the update is paused: what is under work is finished, nothing new starts; go on with slipway resume',
@@ -89,6 +88,9 @@ const planning = {
   ProfileSourceMissing: 'the ConfigMap or Secret a file of the profile comes from is not there, or lacks the key',
   ProfileTooLarge: 'what the profiles want of one node is larger than 900 KiB; move large files into a package',
   GateInvalid: 'a gate can never be looked at: its expression is broken; the message quotes where',
+  PreflightFailed:
+    'checks made before the first node is touched failed; status.preflight has them all, spec.preflight.skip leaves one out',
+  AgentOld: 'agents are older than the operator; let the agent DaemonSet roll out, or update the agents on the hosts',
   DisruptionRefused: 'the change needs a reboot, and the profile allows none; set spec.disruption to Auto or Reboot',
 } as const satisfies Catalogue
 

@@ -105,5 +105,9 @@ export const waveStatusSchema = z
   })
   .describe('the wave of workers that may be taken now')
 
+/** A profile may roll out what disturbs nobody and what needs a drain side by side. */
+export const profileWaveSchema = waveStatusSchema.extend({ operationID: z.string().max(320) })
+
 export type StrategySpec = z.infer<typeof strategySchema>
 export type WaveStatus = z.infer<typeof waveStatusSchema>
+export type ProfileWave = z.infer<typeof profileWaveSchema>

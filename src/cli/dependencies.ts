@@ -1,5 +1,11 @@
 // What the command line needs from the outside. Main hands it in, so that every command runs in a test without a process.
 
+import type { DirectUpdateSpec } from '../api/direct-update.ts'
+import type { RecordedRun } from '../api/simulation-record.ts'
+import type { ClusterSnapshot } from '../api/snapshot.ts'
+import type { Drain } from '../core/drain/drain-policy.ts'
+import type { PlanReport } from '../core/plan/plan-report.ts'
+import type { Sights } from '../core/preflight/sights.ts'
 import type { Bundles } from '../ports/bundles.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Compression } from '../ports/compression.ts'
@@ -76,15 +82,37 @@ export interface SimulateOptions {
   readonly faults: 'none' | 'all' | readonly string[]
   readonly seeds: { readonly first: number; readonly last: number }
   readonly maxUnavailable: number | string
+  /** Also tell why things waited. */
+  readonly explain?: boolean
+  /** Also take a digest of every write. */
+  readonly record?: boolean
+}
+
+/** One reason for which nodes or updates waited, over all runs. */
+export interface ExplainedWait {
+  readonly code: string
+  readonly times: number
+  readonly totalSeconds: number
+  readonly longest: { readonly seconds: number; readonly who: string; readonly message: string }
 }
 
 export interface SimulateResult {
+  readonly recorded?: readonly RecordedRun[] | undefined
+  readonly waits?: readonly ExplainedWait[] | undefined
   readonly runs: number
   readonly violations: readonly Violation[]
   /** How often each kind of fault hit, over all runs. */
   readonly faults?: Readonly<Record<string, number>> | undefined
   /** The figures of each run, where the runs are few enough to list. */
   readonly rollouts?: readonly RolloutFigures[] | undefined
+}
+
+export interface PlanOptions {
+  readonly snapshot: ClusterSnapshot
+  readonly update: { readonly name: string; readonly spec: DirectUpdateSpec }
+  readonly seed: number
+  /** By default as many as the size of the cluster allows. */
+  readonly rehearsals?: number
 }
 
 export interface SimAgentsOptions extends Connection {
@@ -107,7 +135,19 @@ export interface CliDependencies {
   /** Aborted by SIGINT or SIGTERM. */
   readonly signal: AbortSignal
   connect(connection: Connection): Promise<KubeApi>
+  /** A look at what the preflight checks need, with the rights of whoever asks. */
+  observe(
+    api: KubeApi,
+    question: {
+      readonly spec: DirectUpdateSpec
+      readonly serverVersion: string
+      readonly concerns: (node: string) => boolean
+      readonly drain: Drain
+    },
+    signal: AbortSignal,
+  ): Promise<Sights>
   readFile(path: string): Promise<string>
+  writeFile(path: string, text: string): Promise<void>
   /** The agent on this machine. */
   local(): Promise<LocalClient>
   compression(): Promise<Compression>
@@ -119,6 +159,7 @@ export interface CliDependencies {
   runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void>
   runAgent(options: AgentOptions, signal: AbortSignal): Promise<void>
   runDemo(options: DemoOptions, sink: ProgressSink, signal: AbortSignal): Promise<RolloutFigures>
+  runPlan(options: PlanOptions, signal: AbortSignal): Promise<PlanReport>
   runSimulate(options: SimulateOptions, onRun: (runsDone: number) => void, signal: AbortSignal): Promise<SimulateResult>
   runSimAgents(options: SimAgentsOptions, signal: AbortSignal): Promise<void>
 }

@@ -11,9 +11,11 @@ import { addInstall } from './commands/install.ts'
 import { addLogs } from './commands/logs.ts'
 import { addNodes } from './commands/nodes.ts'
 import { addOperator } from './commands/operator.ts'
+import { addPlan } from './commands/plan.ts'
 import { addRelease } from './commands/release.ts'
 import { addSim } from './commands/sim-agents.ts'
 import { addSimulate } from './commands/simulate.ts'
+import { addSnapshot } from './commands/snapshot.ts'
 import { addStatus } from './commands/status.ts'
 import { addSteering } from './commands/steer.ts'
 import { addStart, addStop } from './commands/stop.ts'
@@ -78,6 +80,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 blocked or needs a person, 4 cann
 
 const commands = [
   addDemo,
+  addPlan,
   addUpdate,
   addStatus,
   addSteering,
@@ -91,6 +94,7 @@ const commands = [
   addHost,
   addBundle,
   addInstall,
+  addSnapshot,
   addSimulate,
   addSim,
   addOperator,

@@ -1,6 +1,7 @@
 // From options or a file to the DirectUpdate that is meant; everything wrong with it is said before anything is sent.
 
 import { type DirectUpdateSpec, directUpdateSpecSchema, directUpdates } from '../api/direct-update.ts'
+import type { CheckName } from '../api/preflight.ts'
 import { objectName } from '../api/scalars.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import type { StrategySpec } from '../api/strategy.ts'
@@ -24,6 +25,7 @@ export interface DraftOptions {
   readonly maxUnavailable?: number | string
   readonly maxFailures?: number
   readonly nodeTimeout?: string
+  readonly skipCheck?: readonly CheckName[]
   readonly operationTimeout?: string
   readonly strategy?: StrategySpec['type']
   readonly waves?: readonly (number | string)[]
@@ -61,7 +63,7 @@ function specOf(
   given: DirectUpdateSpec | undefined,
 ): DirectUpdateSpec {
   const { kubernetes, osImage, osPackages, profile, reboot, rollback, selector, nodeTimeout } = options
-  const { operationTimeout, skip } = options
+  const { operationTimeout, skip, skipCheck } = options
   const strategy = strategyFrom(options, given?.strategy)
   return {
     ...(kubernetes !== undefined && { kubernetes: { version: kubernetes } }),
@@ -75,6 +77,7 @@ function specOf(
     ...(selector !== undefined && { nodeSelector: copied(parseSelector(selector)) }),
     ...(Object.keys(strategy).length > 0 && { strategy }),
     ...(nodeTimeout !== undefined && { nodeTimeout }),
+    ...(skipCheck && { preflight: { skip: [...skipCheck] } }),
     ...(operationTimeout !== undefined && { operationTimeout }),
     ...(skip && { skip: [...skip] }),
   }
@@ -153,7 +156,7 @@ function checked(spec: unknown, where: string): DirectUpdateSpec {
   })
 }
 
-async function readText({ readFile }: DraftDependencies, path: string): Promise<string> {
+export async function readText({ readFile }: Pick<CliDependencies, 'readFile'>, path: string): Promise<string> {
   try {
     return await readFile(path)
   } catch (cause) {

@@ -33,6 +33,7 @@ export function refusal(update: DirectUpdate): Refusal | undefined {
 export function isEnded(update: DirectUpdate): boolean {
   if (!isObserved(update)) return false
   const phase = update.status?.phase
+  if (phase === 'Planned') return true
   return isEndedPhase(phase) || phase === 'RequiresAttention' || refusal(update) !== undefined
 }
 

@@ -15,6 +15,7 @@ export function fencedApi(api: KubeApi, isCurrent: () => boolean): KubeApi {
     list: (type, options, signal) => api.list(type, options, signal),
     watch: (type, options, onEvent, signal) => api.watch(type, options, onEvent, signal),
     serverVersion: (signal) => api.serverVersion(signal),
+    readLines: (path, onLine, signal) => api.readLines(path, onLine, signal),
     async create(type, object, signal) {
       check('create', `${type.kind} ${object.metadata.name ?? object.metadata.generateName ?? ''}`)
       return api.create(type, object, signal)

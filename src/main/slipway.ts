@@ -1,7 +1,7 @@
 // The program: the only place that reads argv, env and signals, and wires adapters to roles.
 
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import packageJson from '../../package.json' with { type: 'json' }
 import { SystemClock } from '../adapters/clock/system-clock.ts'
 import { SystemRandom } from '../adapters/random/system-random.ts'
@@ -26,7 +26,10 @@ const deps: CliDependencies = {
   signal: stopSignal(),
   // A person waits for the answer: what cannot be reached is said after seconds, not after half a minute.
   connect: (connection) => connector.connect({ ...connection, component: 'cli', timeoutMs: 15_000, retryForMs: 2000 }),
+  observe: async (api, question, signal) =>
+    (await import('../operator/preflight/observe.ts')).observe({ api, clock }, question, signal),
   readFile: (path) => readFile(path, 'utf8'),
+  writeFile: (path, text) => writeFile(path, text),
   local: async () => (await import('../adapters/local-socket/unix-client.ts')).unixClient,
   compression: async () => (await import('../adapters/compression/gzip.ts')).gzipCompression,
   bundles: async () => new (await import('../adapters/bundle/file-bundles.ts')).FileBundles(),
@@ -39,6 +42,7 @@ const deps: CliDependencies = {
   runAgent: async (options, signal) => (await import('./roles/agent-role.ts')).agentRole(role, options, signal),
   runDemo: async (options, sink, signal) =>
     (await import('./roles/demo-role.ts')).demoRole(role, options, sink, signal),
+  runPlan: async (options, signal) => (await import('./roles/plan-role.ts')).planRole(version, options, signal),
   runSimulate: async (options, onRun, signal) =>
     (await import('./roles/simulate-role.ts')).simulateRole(version, options, onRun, signal),
   runSimAgents: async (options, signal) =>

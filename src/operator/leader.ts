@@ -26,6 +26,7 @@ import { followMaintenance } from './maintenance/maintenance-wakes.ts'
 import { makeNodeReconcile } from './node/node-controller.ts'
 import type { OperatorMetrics } from './operator-metrics.ts'
 import type { OperatorPorts } from './ports.ts'
+import { Planner } from './preflight/planner.ts'
 import { openProfiles, type Profiles } from './profile/profiles.ts'
 import { Operations } from './update/operations.ts'
 import { ScriptShelf } from './update/script-content.ts'
@@ -37,6 +38,7 @@ export interface LeaderOptions {
   readonly events: EventRecorder
   readonly metrics: OperatorMetrics | undefined
   readonly namespace: string
+  readonly version: string
   readonly podName: string | undefined
   readonly nodeName: string | undefined
   /** Hands the lease to another replica. */
@@ -226,6 +228,7 @@ function updateReconcile({
     scripts,
     checkpoints,
     hooks,
+    planner: new Planner({ ports: options.ports, cluster, serverVersion, version: options.version }),
     events: options.events,
     namespace: options.namespace,
     serverVersion,

@@ -21,6 +21,8 @@ export interface OperatorOptions {
   readonly log: Log
   readonly metrics?: OperatorMetrics
   readonly namespace: string
+  /** Of this program: agents must not be older. */
+  readonly version: string
   readonly leaseName: string
   /** Unique for this process, never reused. */
   readonly identity: string
@@ -74,6 +76,7 @@ async function serve(term: Term, election: LeaderElection, options: OperatorOpti
         events,
         metrics: options.metrics,
         namespace,
+        version: options.version,
         podName: options.podName,
         nodeName: options.nodeName,
         stepDown,

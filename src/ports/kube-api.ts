@@ -110,6 +110,8 @@ export interface KubeApi {
   evict(pod: ObjectRef, options: EvictOptions, signal: AbortSignal): Promise<void>
   /** The version of the API server that answers. */
   serverVersion(signal: AbortSignal): Promise<string>
+  /** A page of plain text such as `/metrics` or `/readyz?verbose`, line by line: it may be larger than one wants to hold. */
+  readLines(path: string, onLine: (line: string) => void, signal: AbortSignal): Promise<void>
 }
 
 /** An object before the server filled in uid, resourceVersion and the like. */

@@ -37,10 +37,12 @@ export class ContainerRuntime implements Containers {
     return this.#running.has(podUid)
   }
 
-  start(pod: Pod): void {
+  /** What runs in it begins after so long; it is there at once. */
+  start(pod: Pod, delayMs = 0): void {
     const running: Running = { process: undefined, cancel: () => undefined, restarts: 0, gone: undefined }
     this.#running.set(pod.metadata.uid, running)
-    this.#launch(pod, running)
+    if (delayMs === 0) this.#launch(pod, running)
+    else running.cancel = this.#options.clock.after(delayMs, () => this.#launch(pod, running))
   }
 
   stop(podUid: string, graceMs: number, gone: () => void): 'waiting' | 'gone' {

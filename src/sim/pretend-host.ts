@@ -45,9 +45,15 @@ export interface PretendHostOptions {
   readonly role: 'control-plane' | 'worker'
   /** What is installed when the machine is new. */
   readonly version: string
+  /** The same of its API server, on a control-plane node. By default that version too. */
+  readonly apiServer?: string
   /** How long a job takes, drawn for each. */
   readonly workMs: readonly [number, number]
   readonly versionsOnOffer?: readonly string[]
+  /** What is known of the host it stands for. */
+  readonly facts?: Partial<HostFacts>
+  /** Instead of a draw from workMs. */
+  readonly durationOf?: (job: Job, random: Random) => number
   readonly exitCodeOf?: (job: Job) => number
   /** Told just before a job runs; it is not among the executions yet. */
   readonly onExecution?: (execution: Execution) => void
@@ -135,10 +141,10 @@ export class PretendHost implements Host {
   }
 
   #fresh(): PretendState {
-    const { role, version, random } = this.#options
+    const { role, version, apiServer = version, random } = this.#options
     return {
       kubelet: version,
-      ...(role === 'control-plane' ? { apiServer: version } : {}),
+      ...(role === 'control-plane' ? { apiServer } : {}),
       bootId: random.uuid(),
       lastPid: 1000,
     }
@@ -157,6 +163,9 @@ export class PretendHost implements Host {
       kubelet,
       ...(apiServer === undefined ? {} : { apiServer }),
       versionsOnOffer: [...(this.#options.versionsOnOffer ?? versionsOnOffer(kubelet))],
+      freeGiB: 10,
+      cgroup: 'v2',
+      ...this.#options.facts,
     }
   }
 
@@ -247,6 +256,8 @@ export class PretendHost implements Host {
 
   #duration(job: Job): number {
     if (job.argv[0] === 'pretend-restart-kubelet') return restartMs * this.#slowness
+    const { durationOf, random } = this.#options
+    if (durationOf) return durationOf(job, random) * this.#slowness
     const [min, max] = this.#options.workMs
     return (min + this.#options.random.next() * (max - min)) * this.#slowness
   }

@@ -3,7 +3,7 @@
 import type { ResourceType } from '../api/kube.ts'
 import type { KubeError } from '../api/kube-error.ts'
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete' | 'evict' | 'version'
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete' | 'evict' | 'version' | 'read'
 
 export interface RequestInfo {
   /** The process that asks. */

@@ -13,6 +13,7 @@ import type {
   WatchOptions,
 } from '../ports/kube-api.ts'
 import type { SeededRandom } from './seeded-random.ts'
+import { bound } from './server/binding.ts'
 import { checkPreconditions, deleteObject, mayGo, timestamp } from './server/deletion.ts'
 import { Evictions } from './server/eviction.ts'
 import { GarbageCollector } from './server/garbage-collector.ts'
@@ -120,6 +121,17 @@ export class SimApi {
     const table = this.#store.table(type)
     const objects: readonly KubeObject[] = table.list(select(selection, table.rules))
     return objects as readonly T[]
+  }
+
+  /** Puts an object as it stood in another cluster: its identity, its age and its status stay. For before the start only. */
+  restore<T extends KubeObject>(type: ResourceType<T>, object: T): void {
+    const table = this.#store.table(type)
+    const { apiVersion, kind } = type
+    const { namespace } = object.metadata
+    if (type.namespaced && namespace !== undefined && !this.#store.table(namespaces).get(undefined, namespace)) {
+      this.create('kube-apiserver', namespaces, { metadata: { name: namespace } })
+    }
+    this.#store.create(table, { ...(object as KubeObject), apiVersion, kind }, 'kube-apiserver')
   }
 
   /** Forgets history, so that watches from old versions are answered with 410. */
@@ -291,16 +303,7 @@ export class SimApi {
     const table = this.#store.table(pods)
     const { name = '', namespace } = binding.metadata
     const pod = this.#mustGet(table, namespace === undefined ? { name } : { name, namespace })
-    const target = isJsonObject(binding.target) ? binding.target.name : undefined
-    if (typeof target !== 'string') throw badRequest('a Binding needs target.name')
-    if (pod.metadata.deletionTimestamp !== undefined) {
-      throw conflict(pods, name, `pod ${name} is being deleted, cannot be assigned to a host`)
-    }
-    if (pod.spec?.nodeName) {
-      throw conflict(pods, name, `pod ${name} is already assigned to node "${String(pod.spec.nodeName)}"`)
-    }
-    const conditions = [{ type: 'PodScheduled', status: 'True', lastTransitionTime: this.#now() }]
-    const after = { ...pod, spec: { ...pod.spec, nodeName: target }, status: { ...pod.status, conditions } }
+    const after = bound(pod, binding.target, this.#now())
     return this.#store.update(table, pod, after, client)
   }
 

@@ -21,6 +21,7 @@ import type { RequestCounter } from './request-counter.ts'
 import type { FaultSource, RequestFault, RequestInfo, Verb } from './request-fault.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import type { StoredObject } from './server/stored-object.ts'
+import { textPage } from './server/text-pages.ts'
 import type { SentObject, SimApi } from './sim-api.ts'
 import type { ScopedClock, VirtualClock } from './virtual-clock.ts'
 import { WatchStream } from './watch-stream.ts'
@@ -129,6 +130,11 @@ export class SimClient implements KubeApi {
     return this.#ask('version', nodeType, undefined, signal, () => this.#options.server.serverVersion())
   }
 
+  async readLines(path: string, onLine: (line: string) => void, signal: AbortSignal): Promise<void> {
+    const lines = await this.#ask('read', nodeType, undefined, signal, () => textPage(path))
+    for (const line of lines) onLine(line)
+  }
+
   watch<T extends KubeObject>(
     type: ResourceType<T>,
     options: WatchOptions,
@@ -167,7 +173,7 @@ export class SimClient implements KubeApi {
   }
 
   #info(verb: Verb, type: ResourceType, ref: ObjectRef | undefined): RequestInfo {
-    const write = verb !== 'get' && verb !== 'list' && verb !== 'watch' && verb !== 'version'
+    const write = verb !== 'get' && verb !== 'list' && verb !== 'watch' && verb !== 'version' && verb !== 'read'
     return { client: this.#options.name, verb, type, name: ref?.name, namespace: ref?.namespace, write }
   }
 

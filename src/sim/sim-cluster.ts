@@ -3,6 +3,7 @@
 import { type Pod, pods } from '../api/kube.ts'
 import type { Job } from '../ports/host.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
+import type { Random } from '../ports/random.ts'
 import { type ActorName, startControlPlane } from './actors/control-plane.ts'
 import type { Programs } from './container-runtime.ts'
 import { PretendControlPlane } from './pretend-control-plane.ts'
@@ -20,6 +21,8 @@ type Range = readonly [number, number]
 
 export interface SimClusterOptions {
   readonly seed: number | string
+  /** The instant at which it is started; by default a Monday morning. */
+  readonly startMs?: number
   readonly nodes: readonly NodeSpec[]
   /** Drawn for each request and watch event of agents, programs and clients. */
   readonly latencyMs?: Range
@@ -29,6 +32,10 @@ export interface SimClusterOptions {
   readonly podStartMs?: Range
   readonly podStopMs?: Range
   readonly jobMs?: Range
+  /** How long a job of an agent takes, where the range of workMs says too little. */
+  readonly durationOf?: (job: Job, nodeName: string, random: Random) => number
+  readonly bootMs?: number
+  readonly isSick?: (pod: Pod) => boolean
   readonly podCapacity?: number
   /** How often a kubelet renews its lease: the heartbeat of an idle simulation. */
   readonly leaseEveryMs?: number
@@ -60,7 +67,7 @@ export interface Failure {
 }
 
 export class SimCluster implements SimWorld {
-  readonly clock = new VirtualClock()
+  readonly clock: VirtualClock
   readonly counter = new RequestCounter()
   readonly random: SeededRandom
   readonly server: SimApi
@@ -76,6 +83,7 @@ export class SimCluster implements SimWorld {
 
   constructor(options: SimClusterOptions) {
     this.#options = options
+    this.clock = new VirtualClock(options.startMs === undefined ? {} : { startMs: options.startMs })
     this.random = new SeededRandom(options.seed)
     this.server = new SimApi({
       clock: this.clock,
@@ -99,7 +107,7 @@ export class SimCluster implements SimWorld {
     this.#controlPlane.start(({ api, clock, random, signal }) =>
       startControlPlane(api, clock, random, signal, { which: this.#options.which ?? 'all' }),
     )
-    for (const machine of this.machines.values()) machine.powerOn()
+    for (const machine of this.machines.values()) if (machine.node.found?.power !== 'off') machine.powerOn()
     this.#faults?.start()
     return this
   }
@@ -200,6 +208,9 @@ export class SimCluster implements SimWorld {
       programs: options.programs ?? {},
       startAgent: options.startAgent,
       exitCodeOf: options.exitCodeOf,
+      durationOf: options.durationOf,
+      bootMs: options.bootMs,
+      isSick: options.isSick,
       versionsOnOffer: options.versionsOnOffer,
       faults: faults?.requests,
       diskFault: faults === undefined ? undefined : (process) => faults.disk(process),
@@ -208,7 +219,7 @@ export class SimCluster implements SimWorld {
       onExit: (process, exit) => this.#note(process, exit),
     })
     this.machines.set(node.name, machine)
-    if (node.role === 'control-plane') this.#announce(node.name, node.version)
+    if (node.role === 'control-plane') this.#announce(node.name, node.apiServer ?? node.version)
   }
 
   /** The API as a whole is as old as its oldest server. */

@@ -1,5 +1,6 @@
-import type { Pod } from '../api/kube.ts'
-import type { Job } from '../ports/host.ts'
+import type { Node, Pod } from '../api/kube.ts'
+import type { HostFacts, Job } from '../ports/host.ts'
+import type { Random } from '../ports/random.ts'
 import { runKubelet } from './actors/kubelet.ts'
 import { ContainerRuntime, type Programs } from './container-runtime.ts'
 import { PretendDisk } from './pretend-disk.ts'
@@ -14,7 +15,21 @@ export interface NodeSpec {
   readonly name: string
   readonly role: 'control-plane' | 'worker'
   readonly version: string
+  /** Of a control-plane node; the same as its kubelet's where it is not given. */
+  readonly apiServer?: string
   readonly zone?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly allocatable?: Readonly<Record<string, string>>
+  readonly found?: FoundMachine
+}
+
+/** A machine that was there before the simulation. */
+export interface FoundMachine {
+  /** Its Node, which stands in the API already. */
+  readonly node: Node
+  readonly power: 'on' | 'off'
+  /** What its agent has said of the host. */
+  readonly facts: Partial<HostFacts>
 }
 
 /** Starts the agent of one machine; its promise is the agent's life. */
@@ -34,6 +49,9 @@ export interface MachineOptions {
   readonly leaseEveryMs: number
   readonly programs: Programs
   readonly startAgent: StartAgent | undefined
+  readonly durationOf: ((job: Job, nodeName: string, random: Random) => number) | undefined
+  readonly bootMs: number | undefined
+  readonly isSick: ((pod: Pod) => boolean) | undefined
   readonly exitCodeOf: ((job: Job, nodeName: string) => number) | undefined
   readonly versionsOnOffer: readonly string[] | undefined
   readonly faults: FaultSource | undefined
@@ -44,7 +62,7 @@ export interface MachineOptions {
 }
 
 /** From the order to boot until everything runs again. */
-const bootMs = 20_000
+const defaultBootMs = 20_000
 
 const controlPlaneLabel = 'node-role.kubernetes.io/control-plane'
 
@@ -72,7 +90,8 @@ export class SimMachine {
     this.#options = options
     this.node = options.node
     this.name = options.node.name
-    const { exitCodeOf, versionsOnOffer, onExecution } = options
+    const { exitCodeOf, durationOf, versionsOnOffer, onExecution } = options
+    const { found } = options.node
     this.host = new PretendHost({
       nodeName: this.name,
       clock: world.clock,
@@ -80,12 +99,15 @@ export class SimMachine {
       disk: this.disk,
       role: options.node.role,
       version: options.node.version,
+      apiServer: options.node.apiServer ?? options.node.version,
       workMs: options.workMs,
       ...(versionsOnOffer === undefined ? {} : { versionsOnOffer }),
+      ...(found && { facts: found.facts }),
+      ...(durationOf && { durationOf: (job: Job, random: Random) => durationOf(job, this.name, random) }),
       ...(exitCodeOf === undefined ? {} : { exitCodeOf: (job: Job) => exitCodeOf(job, this.name) }),
       ...(onExecution === undefined ? {} : { onExecution }),
       onKubeletRestart: () => this.restartKubelet(),
-      onReboot: () => this.losePowerFor(bootMs),
+      onReboot: () => this.losePowerFor(options.bootMs ?? defaultBootMs),
       onVersions: options.onVersions,
     })
     this.containers = new ContainerRuntime({
@@ -177,8 +199,11 @@ export class SimMachine {
           version: kubelet,
           bootId,
           labels: this.#labels(),
+          ...(this.node.allocatable && { allocatable: this.node.allocatable }),
+          ...(this.node.found && { found: this.node.found.node }),
           ...(this.#options.tainted ? { taints: [{ key: controlPlaneLabel, effect: 'NoSchedule' }] } : {}),
           podCapacity,
+          ...(this.#options.isSick && { isSick: this.#options.isSick }),
           containers: this.containers,
           podStartMs,
           podStopMs,
@@ -237,8 +262,9 @@ export class SimMachine {
   }
 
   #labels(): Readonly<Record<string, string>> {
-    const { role, zone } = this.node
+    const { role, zone, labels } = this.node
     return {
+      ...labels,
       ...(role === 'control-plane' ? { [controlPlaneLabel]: '' } : {}),
       ...(zone === undefined ? {} : { 'topology.kubernetes.io/zone': zone }),
     }

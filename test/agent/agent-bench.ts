@@ -146,5 +146,6 @@ function mortal(api: KubeApi, signal: AbortSignal): KubeApi {
     delete: (type, ref, options, stop) => or(() => api.delete(type, ref, options, stop)),
     evict: (pod, options, stop) => or(() => api.evict(pod, options, stop)),
     serverVersion: (stop) => or(() => api.serverVersion(stop)),
+    readLines: (path, onLine, stop) => or(() => api.readLines(path, onLine, stop)),
   }
 }

@@ -76,8 +76,15 @@ describe.skipIf(missing)('an update in waves', () => {
     // No agent can take an order: its node needs a person after nodeTimeout.
     await Promise.all(rig.agents.map((process) => process.kill()))
     await createScript(rig.api, 'again', script, signal)
-    await rig.createUpdate('again', { script: { configMap: 'again', sha256: sha256(script) }, nodeTimeout: '3s' })
+    await rig.createUpdate('again', {
+      script: { configMap: 'again', sha256: sha256(script) },
+      nodeTimeout: '3s',
+      skip: ['w99'],
+    })
     await vi.waitFor(async () => expect((await rig.update('again')).status?.phase).toBe('RequiresAttention'), patience)
+    expect((await rig.update('again')).status?.warnings).toMatchObject([
+      { code: 'SkipUnknown', message: expect.stringContaining('w99') },
+    ])
     for (const process of rig.agents) process.start()
     expect(await slipway('retry', 'again')).toMatchObject({ code: 0 })
     await vi.waitFor(async () => expect((await rig.update('again')).status?.summary?.done).toBeGreaterThan(0), patience)

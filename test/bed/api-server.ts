@@ -12,6 +12,8 @@ import { type FindProgram, findPrograms, sayToStderr } from './programs.ts'
 export interface ApiServerOptions {
   /** Controller manager and scheduler: none, all, or these controllers only (the scheduler runs with any). */
   readonly controllers: boolean | readonly string[]
+  /** Further arguments of kube-apiserver. */
+  readonly apiArguments?: readonly string[]
   /** Write an audit log, one line a request. */
   readonly audit?: boolean
   /** Keep everything in this folder; without it a temporary one is removed in the end. */
@@ -93,6 +95,7 @@ async function start(
   const startApi = async () => {
     const child = launch('kube-apiserver', [
       ...apiArguments(dir, etcdUrl, apiPort),
+      ...(options.apiArguments ?? []),
       ...(options.audit === true
         ? [`--audit-policy-file=${dir}/audit-policy.yaml`, `--audit-log-path=${dir}/audit.log`]
         : []),

@@ -9,6 +9,7 @@ import { maintenancePolicies } from '../../src/api/maintenance-policy.ts'
 import { type AgentStatus, type NodeState, nodeStates, type Order, type Rollout } from '../../src/api/node-state.ts'
 import type { CliDependencies, Terminal } from '../../src/cli/dependencies.ts'
 import { runCli } from '../../src/cli/program.ts'
+import { observe } from '../../src/operator/preflight/observe.ts'
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 
@@ -57,6 +58,9 @@ export function agentOf(order?: AgentStatus['order']): AgentStatus {
       architecture: 'amd64',
       kubelet: 'v1.35.4',
       versionsOnOffer: ['v1.35.5', 'v1.36.3'],
+      runtime: 'containerd 2.2.9',
+      cgroup: 'v2',
+      freeGiB: 10,
     },
     ...(order && { order }),
   }
@@ -221,7 +225,9 @@ export function cliFixture(api: FakeKubeApi, changes: Partial<CliDependencies> =
     version: '0.1.0',
     signal: controller.signal,
     connect: async () => api,
+    observe: (from, question, signal) => observe({ api: from, clock }, question, signal),
     readFile: async (path) => Promise.reject(new Error(`ENOENT: no such file, open '${path}'`)),
+    writeFile: async () => Promise.reject(new Error('EROFS: read-only file system')),
     local: notAsked,
     compression: async () => gzipCompression,
     bundles: async () => new FileBundles(),
@@ -230,6 +236,7 @@ export function cliFixture(api: FakeKubeApi, changes: Partial<CliDependencies> =
     runOperator: notAsked,
     runAgent: notAsked,
     runDemo: notAsked,
+    runPlan: notAsked,
     runSimulate: notAsked,
     runSimAgents: notAsked,
     ...changes,

@@ -206,4 +206,15 @@ export function objectsContract(bed: () => ContractBed): void {
   it('says its version', async () => {
     expect(await bed().api.serverVersion(never)).toMatch(/^v1\.\d+\.\d+/)
   })
+
+  it('shows its pages of plain text line by line', async () => {
+    const read = async (path: string) => {
+      const lines: string[] = []
+      await bed().api.readLines(path, (line) => lines.push(line), never)
+      return lines
+    }
+    expect((await read('/readyz?verbose')).at(-1)).toBe('readyz check passed')
+    expect(await read('/metrics')).not.toContain('')
+    await expect(read('/no-such-page')).rejects.toMatchObject({ code: 'NotFound' })
+  })
 }

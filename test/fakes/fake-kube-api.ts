@@ -23,7 +23,7 @@ export interface OpenWatch {
   fail(error: unknown): void
 }
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete' | 'evict'
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete' | 'evict' | 'read'
 
 /** As much of an object as a test cares about; the rest is filled in. */
 interface Sketch {
@@ -57,6 +57,11 @@ export class FakeKubeApi implements KubeApi {
   after: (verb: Verb) => void = () => {}
   /** What the server makes of a patched object, as one that prunes fields it does not know. */
   admit: (object: KubeObject) => KubeObject = (object) => object
+  /** The pages of plain text. */
+  readonly pages = new Map([
+    ['/readyz?verbose', 'readyz check passed\n'],
+    ['/metrics', ''],
+  ])
   #version = 0
   readonly #objects = new Map<string, Map<string, KubeObject>>()
   readonly #history: Change[] = []
@@ -207,7 +212,13 @@ export class FakeKubeApi implements KubeApi {
   }
 
   async serverVersion(): Promise<string> {
-    return 'v0.0.0-fake'
+    return 'v1.35.4'
+  }
+
+  async readLines(path: string, onLine: (line: string) => void, signal: AbortSignal): Promise<void> {
+    const page = await this.#answer('read', pods, signal, () => this.pages.get(path))
+    if (page === undefined) throw new KubeError('NotFound', `${path} not found`, { status: 404 })
+    for (const line of page.split('\n')) if (line !== '') onLine(line)
   }
 
   #ask(verb: Verb, type: ResourceType, options?: WatchOptions): void {

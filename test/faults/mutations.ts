@@ -21,6 +21,17 @@ export const mutations: readonly Mutation[] = [
     ],
   },
   {
+    name: 'the lock of another tool is not taken first',
+    rule: '1',
+    edits: [
+      {
+        file: 'src/operator/ledger/grant-pass.ts',
+        find: 'const { areOurs, closed } = this.#locks.standing()',
+        replace: 'const { areOurs, closed } = { ...this.#locks.standing(), areOurs: true }',
+      },
+    ],
+  },
+  {
     name: 'a slot is returned while the order may still run',
     rule: '1',
     edits: [

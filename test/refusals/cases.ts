@@ -216,6 +216,27 @@ export const refused: readonly RefusalCase[] = [
     says: share,
   },
   {
+    what: 'a budget that allows nothing in each zone',
+    kind: 'MaintenancePolicy',
+    spec: { budgets: [{ per: 'topology.kubernetes.io/zone', maxUnavailable: '0%' }] },
+    field: 'spec.budgets[0].maxUnavailable',
+    says: share,
+  },
+  {
+    what: 'a budget that allows nothing of some nodes',
+    kind: 'MaintenancePolicy',
+    spec: { budgets: [{ nodeSelector: { matchLabels: { pool: 'a' } }, maxUnavailable: 0 }] },
+    field: 'spec.budgets[0].maxUnavailable',
+    says: share,
+  },
+  {
+    what: 'several owners of Kustodian’s lock',
+    kind: 'MaintenancePolicy',
+    spec: { locks: [{ type: 'Kustodian', daemonSet: { namespace: 'ops', name: 'kustodian' }, maxOwners: 2 }] },
+    field: 'spec.locks[0]',
+    says: 'maxOwners is for a lock of kured: Kustodian has one owner',
+  },
+  {
     what: 'a job from two places',
     kind: 'MaintenancePolicy',
     spec: {

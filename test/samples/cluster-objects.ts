@@ -67,6 +67,9 @@ export function sampleAgent(
       architecture: 'amd64',
       kubelet: 'v1.35.4',
       versionsOnOffer: ['v1.35.4', 'v1.36.3'],
+      runtime: 'containerd 2.2.9',
+      cgroup: 'v2',
+      freeGiB: 10,
       ...facts,
     },
   }

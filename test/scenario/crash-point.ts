@@ -1,6 +1,7 @@
 // Kills one process at one chosen moment: right before or right after its n-th write or disk operation. Counts them as well,
 // so that a story can first be told without trouble and then once for each of them.
 
+import type { KubeError } from '../../src/api/kube-error.ts'
 import type { DiskFault } from '../../src/sim/process-host.ts'
 import type { FaultSource, RequestFault, RequestInfo } from '../../src/sim/request-fault.ts'
 import type { ClusterFaults } from '../../src/sim/sim-cluster.ts'
@@ -22,6 +23,7 @@ export class CrashPoint implements ClusterFaults, FaultSource {
   readonly #crash: Crash | undefined
   readonly #counts = new Map<Moment, number>()
   readonly #absentAgents = new Set<string>()
+  readonly #refused = new Map<string, KubeError>()
   #armed = false
   #struck: string | undefined
 
@@ -61,7 +63,14 @@ export class CrashPoint implements ClusterFaults, FaultSource {
     this.#absentAgents.delete(node)
   }
 
+  /** From now on the API server answers the operator's requests of this kind so. */
+  refuse(verb: RequestInfo['verb'], error: KubeError): void {
+    this.#refused.set(verb, error)
+  }
+
   onRequest({ client, verb, type, write }: RequestInfo): RequestFault | undefined {
+    const error = client.startsWith('operator/') ? this.#refused.get(verb) : undefined
+    if (error) return { outcome: 'fail', effect: 'none', error }
     if (this.#absentAgents.has(nodeOf(client))) return { outcome: 'crash', effect: 'none' }
     // The lease is renewed by the clock, not by what happens: its writes are no moments of a story.
     if (!write || type.kind === 'Lease') return undefined

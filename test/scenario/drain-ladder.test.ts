@@ -143,7 +143,7 @@ describe('force', () => {
     await cluster.until('it was told to go', () => podsOn(cluster, 'w1')[0]?.metadata.deletionTimestamp !== undefined)
     cluster.machine('w1').losePower()
     await cluster.until('it is gone', () => podsOn(cluster, 'w1').length === 0, 300_000)
-    expect(cluster.told('Node', 'w1')).toContain('PodRemoved')
+    await cluster.until('it is told', () => cluster.told('Node', 'w1').includes('PodRemoved'))
     cluster.machine('w1').powerOn()
     await running.succeeds()
   })

@@ -5,6 +5,7 @@ import {
   type KubeObject,
   nodes,
   type PodDisruptionBudget,
+  type PodSpec,
   podDisruptionBudgets,
   pods,
   type ResourceType,
@@ -94,9 +95,9 @@ export class Person {
   }
 
   /** A pod that nothing would make again. */
-  async createsPod(name: string, nodeName: string): Promise<void> {
+  async createsPod(name: string, nodeName: string, more: Partial<PodSpec> = {}): Promise<void> {
     await ensureNamespace(this.#api, shop, this.#signal)
-    const spec = { nodeName, containers: [{ name: 'main', image: 'pretend' }] }
+    const spec = { nodeName, containers: [{ name: 'main', image: 'pretend' }], ...more }
     await this.#api.create(pods, { metadata: { name, namespace: shop }, spec }, this.#signal)
   }
 

@@ -189,10 +189,9 @@ describe('why', () => {
     const cli = cliFixture(upgradeMidway())
     expect(await cli.run('why', 'w1')).toBe(0)
     expect(cli.out.text).toMatchInlineSnapshot(`
-      "Node w1
+      "Node w1: pod shop/checkout-7f9c4: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed) (since 12:03:00, 2m; looking again at 12:06:00)
+        PodDisruptionBudget: a PodDisruptionBudget allows no disruption now; bring the workload back to full health
         w1 is Draining for update to-1-36, 2 of 12 pods left (since 12:02:30, 2m30s)
-        pod shop/checkout-7f9c4: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed) (since 12:03:00, 2m; looking again at 12:06:00)
-          PodDisruptionBudget: a PodDisruptionBudget allows no disruption now; bring the workload back to full health
         w1 is cordoned by update to-1-36
         the ledger counts w1 as away for to-1-36 (since 12:02:30, 2m30s)
       "
@@ -203,10 +202,9 @@ describe('why', () => {
     const cli = cliFixture(upgradeMidway())
     expect(await cli.run('why', 'to-1-36')).toBe(0)
     expect(cli.out.text).toMatchInlineSnapshot(`
-      "DirectUpdate to-1-36
+      "DirectUpdate to-1-36: w1 Draining: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed) (since 12:03:00, 2m; looking again at 12:06:00)
+        PodDisruptionBudget: a PodDisruptionBudget allows no disruption now; bring the workload back to full health
         it is InProgress: 3/7 done, 2 under work, 2 waiting
-        w1 Draining: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed) (since 12:03:00, 2m; looking again at 12:06:00)
-          PodDisruptionBudget: a PodDisruptionBudget allows no disruption now; bring the workload back to full health
         w3, w4 Pending: budget "cluster" allows 2 nodes away; w1, w2 already are
           BudgetSpent: as many nodes are away as the budget allows; it goes on when one is back
       "
@@ -221,10 +219,9 @@ describe('why', () => {
     const whole = cliFixture(api)
     await whole.run('why', 'shop/checkout-7f9c4')
     expect(whole.out.text).toMatchInlineSnapshot(`
-      "Pod shop/checkout-7f9c4
+      "Pod shop/checkout-7f9c4: it is still there: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed) (since 12:03:00, 2m; looking again at 12:06:00)
+        PodDisruptionBudget: a PodDisruptionBudget allows no disruption now; bring the workload back to full health
         its node w1 is being drained for update to-1-36 (since 12:02:30, 2m30s)
-        it is still there: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed) (since 12:03:00, 2m; looking again at 12:06:00)
-          PodDisruptionBudget: a PodDisruptionBudget allows no disruption now; bring the workload back to full health
       "
     `)
     const short = cliFixture(api)
@@ -244,14 +241,14 @@ describe('why', () => {
     )
     const cli = cliFixture(new FakeKubeApi().put(nodes, node('w1', { cordon: 'update' })).put(nodeStates, failed))
     await cli.run('why', 'w1')
-    expect(cli.out.text).toContain('  w1: script ended with 7: disk /dev/sdb is gone\n')
+    expect(cli.out.text).toContain('Node w1: w1: script ended with 7: disk /dev/sdb is gone\n')
     expect(cli.out.text).toContain('step script failed; its last lines:\n      disk /dev/sdb is gone\n      exit 7\n')
   })
 
   it('says that nothing waits', async () => {
     const cli = cliFixture(new FakeKubeApi().put(nodes, node('w9')).put(nodeStates, nodeState('w9')))
     await cli.run('why', 'w9')
-    expect(cli.out.text).toBe('Node w9\n  nothing waits: no update concerns w9, and it is Ready and schedulable\n')
+    expect(cli.out.text).toBe('Node w9: nothing waits: no update concerns w9, and it is Ready and schedulable\n')
   })
 
   it('says that nothing has this name', async () => {

@@ -107,6 +107,51 @@ describe('simulate', () => {
   })
 })
 
+describe('a saved simulation', () => {
+  const recorded = [{ seed: 1, writes: 3, sha256: ['a'.repeat(64)] }]
+  const other = [{ seed: 1, writes: 4, sha256: ['b'.repeat(64)] }]
+  const waits = [
+    { code: 'BudgetSpent', times: 2, totalSeconds: 90, longest: { seconds: 60, who: 'node w1', message: 'm' } },
+  ]
+
+  async function saved(): Promise<string> {
+    let text = ''
+    const cli = cliFixture(new FakeKubeApi(), {
+      runSimulate: async () => ({ runs: 1, violations: [], recorded, waits }),
+      writeFile: async (_, written) => {
+        text = written
+      },
+    })
+    expect(await cli.run('simulate', '--nodes', '9', '--explain', '--record', 'run.json')).toBe(0)
+    expect(cli.out.text).toContain('BudgetSpent  2      1m30s   1m       node w1: m\n')
+    return text
+  }
+
+  it.each([
+    { name: 'the same', again: recorded, code: 0, told: 'the same again: 1 runs, 3 writes' },
+    { name: 'another', again: other, code: 1, told: 'not the same: seed 1: another write' },
+  ])('is run again with what was asked, and told to be $name', async ({ again, code, told }) => {
+    const text = await saved()
+    let asked: unknown
+    const cli = cliFixture(new FakeKubeApi(), {
+      readFile: async () => text,
+      runSimulate: async (options) => {
+        asked = options
+        return { runs: 1, violations: [], recorded: again }
+      },
+    })
+    expect(await cli.run('simulate', '--replay', 'run.json')).toBe(code)
+    expect(asked).toMatchObject({ nodes: 9, seeds: { first: 1, last: 1 }, record: true })
+    expect(cli.out.text).toContain(told)
+  })
+
+  it('that is none is refused', async () => {
+    const cli = cliFixture(new FakeKubeApi(), { readFile: async () => '{"kind":"Pod"}' })
+    expect(await cli.run('simulate', '--replay', 'run.json')).toBe(2)
+    expect(cli.err.text).toContain('run.json is no saved simulation')
+  })
+})
+
 describe('long-running roles', () => {
   it('hands the options over', async () => {
     const asked: unknown[] = []

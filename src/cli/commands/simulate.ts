@@ -1,10 +1,14 @@
 // slipway simulate: the same engine on an invented cluster, with faults, for many seeds.
 
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CommandContext, RunAction } from '../command-context.ts'
-import type { SimulateOptions, SimulateResult } from '../dependencies.ts'
+import type { ExplainedWait, SimulateOptions, SimulateResult } from '../dependencies.ts'
 import { exitCode } from '../exit-code.ts'
+import { differenceOf, parseRecord, recordText, replayText } from '../simulation-record.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
+import { type Column, tableLines } from '../table.ts'
+import { spanText } from '../time-text.ts'
+import { readText } from '../update-draft.ts'
 import { nodeCount, wholeNumber } from '../usage.ts'
 import { figuresText } from './demo.ts'
 
@@ -14,6 +18,9 @@ interface SimulateCommandOptions {
   readonly faults: SimulateOptions['faults']
   readonly seeds: SimulateOptions['seeds']
   readonly maxUnavailable: number | string
+  readonly explain?: boolean
+  readonly record?: string
+  readonly replay?: string
   readonly output: Format
 }
 
@@ -32,6 +39,13 @@ export function addSimulate(parent: Command, run: RunAction): void {
     .option('--faults <kinds>', 'none, all, or some kinds joined by commas', parseFaults, 'none')
     .option('--seeds <range>', 'which runs, like 7 or 1..1000', parseSeeds, { first: 1, last: 1 })
     .option('--max-unavailable <count>', 'workers away at once: a number or a percentage', nodeCount, '5%')
+    .option('--explain', 'also tell why nodes and updates waited, and how long')
+    .option('--record <file>', 'save what was asked and a digest of every write')
+    .addOption(
+      new Option('--replay <file>', 'run a saved simulation again and compare every write').conflicts([
+        ...['nodes', 'faults', 'seeds', 'record'],
+      ]),
+    )
     .addOption(formatOption('table', 'json', 'yaml'))
     .addHelpText(
       'after',
@@ -39,18 +53,34 @@ export function addSimulate(parent: Command, run: RunAction): void {
 Examples:
   slipway simulate --nodes 500
   slipway simulate --faults all --seeds 1..1000 --output json
-  slipway simulate --faults operator-crash --seeds 42`,
+  slipway simulate --faults operator-crash --seeds 42
+  slipway simulate --nodes 50 --explain
+  slipway simulate --faults all --seeds 42 --record run.json && slipway simulate --replay run.json`,
     )
     .action(run(runSimulateCommand))
 }
 
 async function runSimulateCommand(context: CommandContext, options: SimulateCommandOptions): Promise<number> {
-  const { output, ...simulation } = options
-  const result = await context.runSimulate(simulation, counter(context, simulation.seeds), context.signal)
-  if (output === 'table') context.out.write(resultText(result))
-  else await writeValue(context, output, result)
-  if (result.violations.length > 0) return exitCode.failed
-  return context.signal.aborted ? exitCode.interrupted : exitCode.done
+  const { output, record: file, replay, explain, ...asked } = options
+  const saved = replay === undefined ? undefined : parseRecord(await readText(context, replay), replay)
+  const simulation: SimulateOptions = {
+    ...(saved?.options ?? asked),
+    ...(explain && { explain }),
+    ...((file !== undefined || saved) && { record: true }),
+  }
+  const run = await context.runSimulate(simulation, counter(context, simulation.seeds), context.signal)
+  const { recorded, ...result } = run
+  if (context.signal.aborted) return exitCode.interrupted
+  if (file !== undefined) await context.writeFile(file, `${recordText(context.version, asked, recorded ?? [])}\n`)
+  const difference = saved && differenceOf(saved.runs, recorded ?? [])
+  if (output === 'table')
+    context.out.write(`${resultText(result)}${saved ? replayText(saved, difference, context.version) : ''}`)
+  else
+    await writeValue(context, output, {
+      ...result,
+      ...(saved && { replay: { same: difference === undefined, difference } }),
+    })
+  return result.violations.length > 0 || difference !== undefined ? exitCode.failed : exitCode.done
 }
 
 /** A line that counts the runs, on a terminal only; the answer itself goes to standard output. */
@@ -66,15 +96,28 @@ function counter({ err, clock, options }: CommandContext, seeds: SimulateOptions
   }
 }
 
-function resultText({ runs, violations, faults, rollouts }: SimulateResult): string {
+function resultText({ runs, violations, faults, rollouts, waits }: SimulateResult): string {
   const lines = [`${runs} ${runs === 1 ? 'run' : 'runs'}, ${violations.length} rules broken\n`]
   for (const { seed, rule, message } of violations.slice(0, shownViolations))
     lines.push(`  seed ${seed}: rule ${rule}: ${message}\n`)
   if (violations.length > shownViolations) lines.push(`  … and ${violations.length - shownViolations} more\n`)
   const hits = Object.entries(faults ?? {})
   if (hits.length > 0) lines.push(`faults: ${hits.map(([kind, count]) => `${kind} ${count}`).join(', ')}\n`)
+  if (waits) lines.push(waitsText(waits))
   for (const figures of rollouts ?? []) lines.push(figuresText({ ...figures, violations: [] }))
   return lines.join('')
+}
+
+function waitsText(waits: readonly ExplainedWait[]): string {
+  if (waits.length === 0) return 'nothing waited\n'
+  const columns: readonly Column<ExplainedWait>[] = [
+    { title: 'WAITED FOR', value: ({ code }) => code },
+    { title: 'TIMES', value: ({ times }) => String(times) },
+    { title: 'IN ALL', value: ({ totalSeconds }) => spanText(totalSeconds * 1000) },
+    { title: 'LONGEST', value: ({ longest }) => spanText(longest.seconds * 1000) },
+    { title: 'WHO AND WHY', value: ({ longest }) => `${longest.who}: ${longest.message}` },
+  ]
+  return `${tableLines(columns, waits).join('\n')}\n`
 }
 
 function parseSeeds(text: string): SimulateOptions['seeds'] {

@@ -1,11 +1,10 @@
 // slipway pause, resume, cancel, retry, skip, approve: what a person says to an update that runs.
 
 import type { Command } from 'commander'
-import { z } from 'zod'
 import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../api/direct-update.ts'
-import type { KubeObject, ResourceType } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { objectName } from '../../api/scalars.ts'
+import { selfSubjectReviews } from '../../api/self-review.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { isEndedPhase } from '../../core/update/operation.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
@@ -13,7 +12,10 @@ import { exitCode } from '../exit-code.ts'
 import { mustFind } from '../read-cluster.ts'
 import { textOf } from '../usage.ts'
 
-type Steering = Pick<DirectUpdateSpec, 'desiredState' | 'onCancel' | 'retry' | 'skip' | 'approvals'>
+/** As a merge patch: null takes out what an earlier word left. */
+type Steering = Pick<DirectUpdateSpec, 'desiredState' | 'onCancel' | 'skip' | 'approvals'> & {
+  readonly retry?: { readonly token: string; readonly nodes: readonly string[] | null }
+}
 
 /** What to write, and the sentence for the person; throws where it makes no sense. */
 type Decide = (update: DirectUpdate) => { readonly spec: Steering; readonly said: string }
@@ -137,10 +139,7 @@ function retry(nodes: readonly string[], uuid: string): Decide {
             .slice(0, 5)
             .join(', ')
     return {
-      // A merge would keep the nodes of an earlier retry.
-      spec: {
-        retry: { token, nodes: nodes.length > 0 ? [...nodes] : null } as unknown as NonNullable<Steering['retry']>,
-      },
+      spec: { retry: { token, nodes: nodes.length > 0 ? nodes : null } },
       said: which === '' ? 'is tried again' : `${which} tried again; follow it: slipway status ${name} -w`,
     }
   }
@@ -185,23 +184,12 @@ function refused(message: string, nextStep: string): SlipwayError {
   return new SlipwayError('Refused', message, { nextStep })
 }
 
-const reviews: ResourceType<KubeObject> = {
-  apiVersion: 'authentication.k8s.io/v1',
-  kind: 'SelfSubjectReview',
-  plural: 'selfsubjectreviews',
-  namespaced: false,
-}
-const reviewSchema = z.object({ status: z.object({ userInfo: z.object({ username: z.string() }) }) })
-
 /** As the API server knows the caller; it may not tell. */
 async function whoAmI(context: CommandContext): Promise<string> {
-  const { apiVersion, kind } = reviews
+  const { apiVersion, kind } = selfSubjectReviews
   const api = await context.api()
-  const answer = await api
-    .create(reviews, { apiVersion, kind, metadata: { name: '' } }, context.signal)
-    .catch((error: unknown) =>
-      isKubeError(error, 'Forbidden', 'NotFound', 'Invalid') ? undefined : Promise.reject(error),
-    )
-  const review = reviewSchema.safeParse(answer)
-  return review.success ? review.data.status.userInfo.username : 'unknown'
+  const review = await api
+    .create(selfSubjectReviews, { apiVersion, kind, metadata: { name: '' } }, context.signal)
+    .catch((error: unknown) => (isKubeError(error, 'Forbidden', 'NotFound') ? undefined : Promise.reject(error)))
+  return review?.status?.userInfo?.username ?? 'unknown'
 }

@@ -1,16 +1,9 @@
 // slipway update: makes a DirectUpdate (and the ConfigMap of its script) and follows it to its end.
 
-import { type Command, Option } from 'commander'
-import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../api/direct-update.ts'
-import { nodes } from '../../api/kube.ts'
+import type { Command } from 'commander'
+import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { isKubeError } from '../../api/kube-error.ts'
-import { nodeStates } from '../../api/node-state.ts'
-import { reasonCatalogue } from '../../api/reason.ts'
-import { durationText, kubernetesVersion, objectName } from '../../api/scalars.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { strategyTypes } from '../../api/strategy.ts'
-import { rebootChoices, rollbackChoices } from '../../api/work.ts'
-import { planUpdate } from '../../core/plan/plan-update.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
@@ -18,13 +11,14 @@ import { followUpdate, readSnapshot } from '../follow-update.ts'
 import { progressSink } from '../progress/choose-sink.ts'
 import type { ProgressSink } from '../progress/sink.ts'
 import { progressView } from '../progress/view.ts'
-import { kindMissing, listAll } from '../read-cluster.ts'
-import { type ScriptContent, storedScript, storeScript } from '../script-content.ts'
+import { kindMissing } from '../read-cluster.ts'
+import { refuseUnplanned, remark } from '../refuse-unplanned.ts'
+import { storeScript } from '../script-content.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { type Draft, type DraftOptions, draftUpdate } from '../update-draft.ts'
+import { workOptions } from '../update-options.ts'
 import { outcomeCode } from '../update-outcome.ts'
 import { updateReport } from '../update-report.ts'
-import { nodeCount, textOf, waveSizes, wholeNumber } from '../usage.ts'
 
 interface UpdateOptions extends DraftOptions {
   readonly namespace: string
@@ -33,65 +27,14 @@ interface UpdateOptions extends DraftOptions {
 }
 
 export function addUpdate(parent: Command, run: RunAction): void {
-  parent
+  const command = parent
     .command('update')
     .summary('make a DirectUpdate and follow it')
     .description(
       'Makes a DirectUpdate and follows it to its end: a live picture on a terminal, plain lines otherwise (times are UTC).\nCtrl-C stops following, not the update.',
     )
-    .addOption(
-      new Option('--kubernetes <version>', 'the Kubernetes version to bring the nodes to').argParser(
-        textOf(kubernetesVersion, 'It must be a full version such as v1.36.3.'),
-      ),
-    )
-    .option('--os-image <image>', 'image-based hosts: the operating system image, by tag or digest')
-    .addOption(
-      new Option('--os-packages <which>', 'package-based hosts: which packages to upgrade').choices([
-        'Security',
-        'All',
-      ]),
-    )
-    .option('--profile <name>', 'a NodeProfile to roll out')
-    .option('--script <file>', 'a script to run on each node, drained')
-    .addOption(new Option('--reboot <when>', 'whether to reboot each node after the work').choices([...rebootChoices]))
-    .addOption(
-      new Option('--rollback <what>', 'what is undone on a node where a step fails').choices([...rollbackChoices]),
-    )
-    .addOption(
-      new Option('-f, --filename <file>', 'a DirectUpdate as YAML').conflicts([
-        ...['kubernetes', 'osImage', 'osPackages', 'profile', 'script', 'reboot'],
-      ]),
-    )
-    .option(
-      '--name <name>',
-      'the name of the DirectUpdate',
-      textOf(objectName, 'It must be lower-case letters, digits, "-" and ".".'),
-    )
-    .option('-l, --selector <labels>', 'only nodes with these labels, like pool=a')
-    .option('--max-unavailable <count>', 'workers away at once: a number or a percentage', nodeCount)
-    .addOption(
-      new Option('--strategy <type>', 'Rolling, Parallel, Canary or Batches (default: Rolling)').choices([
-        ...strategyTypes,
-      ]),
-    )
-    .option('--waves <sizes>', 'waves of one’s own: cumulative numbers or percentages, like 1,10%,100%', waveSizes)
-    .option(
-      '--soak <duration>',
-      'how long each wave but the last is looked at before the next begins',
-      textOf(durationText, 'It must be a duration such as 30m.'),
-    )
-    .option('--skip <node...>', 'nodes to leave out')
-    .option('--max-failures <count>', 'nodes that may fail before it stops', wholeNumber(0, 100_000))
-    .option(
-      '--node-timeout <duration>',
-      'how long the work on one node may take',
-      textOf(durationText, 'It must be a duration such as 30m.'),
-    )
-    .option(
-      '--operation-timeout <duration>',
-      'how long all of it may take; time in which it is paused is not counted',
-      textOf(durationText, 'It must be a duration such as 4h.'),
-    )
+  for (const option of workOptions()) command.addOption(option)
+  command
     .option('--namespace <name>', "the operator's namespace", 'slipway-system')
     .option('--no-wait', 'do not follow it')
     .addOption(formatOption('table', 'json', 'yaml'))
@@ -115,9 +58,10 @@ async function runUpdate(context: CommandContext, options: UpdateOptions): Promi
   const { clock, signal, out } = context
   const draft = await draftUpdate(context, options)
   const api = await context.api()
-  await refuseUnplanned(context, api, draft.update.spec, options.namespace, draft.script)
+  const reports = await refuseUnplanned(context, api, draft, options.namespace)
   if (draft.script) await storeScript(api, options.namespace, draft.script, signal)
   const update = await createUpdate(api, draft.update, signal)
+  for (const report of reports) remark(context, report)
   const { name } = update.metadata
   if (!options.wait) {
     if (options.output === 'table') out.write(`${name} created; follow it: slipway status ${name} -w\n`)
@@ -158,35 +102,6 @@ export async function followToEnd(
     if (!(error instanceof SlipwayError) || error.code !== 'Stopped') throw error
     err.write(`the update goes on; follow it again: slipway status ${name} -w\n`)
     return exitCode.interrupted
-  }
-}
-
-/** The operator's own judgement, on what it would read: what it would refuse is refused before anything is created. */
-async function refuseUnplanned(
-  { sha256, signal }: CommandContext,
-  api: KubeApi,
-  spec: DirectUpdateSpec,
-  namespace: string,
-  script: ScriptContent | undefined,
-): Promise<void> {
-  const [found, states, serverVersion, stored] = await Promise.all([
-    listAll(api, nodes, {}, signal),
-    listAll(api, nodeStates, {}, signal),
-    api.serverVersion(signal),
-    script ? script.text : storedScript(api, namespace, spec.script, signal),
-  ])
-  const byName = new Map(states.items.map((state) => [state.metadata.name, state]))
-  const plan = planUpdate({
-    spec,
-    nodes: found.items,
-    stateOf: (name) => byName.get(name),
-    serverVersion,
-    scriptSha256: stored === undefined ? undefined : sha256(stored),
-  })
-  if (plan.verdict === 'refused') {
-    throw new SlipwayError('Refused', `${plan.reason.code}: ${plan.reason.message}`, {
-      nextStep: `nothing was created; ${reasonCatalogue[plan.reason.code]}`,
-    })
   }
 }
 

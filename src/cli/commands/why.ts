@@ -2,10 +2,13 @@
 
 import type { Command } from 'commander'
 import { directUpdates } from '../../api/direct-update.ts'
-import { type Node, nodes, pods } from '../../api/kube.ts'
+import { type Node, nodes, type Pod, pods } from '../../api/kube.ts'
+import { nodeProfiles } from '../../api/node-profile.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { drainOf } from '../../core/drain/drain-policy.ts'
 import { selects } from '../../core/label-selector.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
@@ -14,9 +17,10 @@ import { find, listAll, readPolicy } from '../read-cluster.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { writeLines } from '../table.ts'
 import { isEnded } from '../update-outcome.ts'
-import { type Answer, answerLines } from '../why/finding.ts'
+import { type Answer, answerLines, causeOf } from '../why/finding.ts'
 import { nodeAnswer } from '../why/node-answer.ts'
 import { podAnswer } from '../why/pod-answer.ts'
+import { podFate } from '../why/pod-fate.ts'
 import { updateAnswer } from '../why/update-answer.ts'
 
 export function addWhy(parent: Command, run: RunAction): void {
@@ -47,8 +51,10 @@ async function runWhy(context: CommandContext, subject: string, options: { reado
       nextStep: 'look at what there is: slipway nodes, slipway status; a pod is NAMESPACE/NAME',
     })
   }
-  if (options.output !== 'table') await writeValue(context, options.output, answers)
-  else
+  if (options.output !== 'table') {
+    const told = answers.map((answer) => ({ ...answer, cause: causeOf(answer) }))
+    await writeValue(context, options.output, told)
+  } else
     writeLines(
       out,
       answers.flatMap((answer) => answerLines(answer, clock.now())),
@@ -59,7 +65,7 @@ async function runWhy(context: CommandContext, subject: string, options: { reado
 async function answersFor(context: CommandContext, api: KubeApi, subject: string): Promise<readonly Answer[]> {
   const { clock, signal } = context
   const [namespace, pod, ...rest] = subject.split('/')
-  if (namespace && pod && rest.length === 0) return podAnswers(api, `metadata.name=${pod}`, namespace, signal)
+  if (namespace && pod && rest.length === 0) return podAnswers(api, `metadata.name=${pod}`, namespace, clock, signal)
   const [node, update] = await Promise.all([
     find(api, nodes, { name: subject }, signal),
     find(api, directUpdates, { name: subject }, signal),
@@ -67,32 +73,44 @@ async function answersFor(context: CommandContext, api: KubeApi, subject: string
   const answers: Answer[] = []
   if (node) answers.push(await answerForNode(api, node, signal))
   if (update) answers.push(updateAnswer(await readSnapshot(api, update, clock, signal)))
-  return answers.length > 0 ? answers : podAnswers(api, `metadata.name=${subject}`, undefined, signal)
+  return answers.length > 0 ? answers : podAnswers(api, `metadata.name=${subject}`, undefined, clock, signal)
 }
 
 async function answerForNode(api: KubeApi, node: Node, signal: AbortSignal): Promise<Answer> {
-  const [state, policy, updates] = await Promise.all([
+  const [state, policy, updates, profiles] = await Promise.all([
     find(api, nodeStates, { name: node.metadata.name }, signal),
     readPolicy(api, signal),
     listAll(api, directUpdates, {}, signal),
+    listAll(api, nodeProfiles, {}, signal),
   ])
+  const matching = profiles.items.filter(({ spec }) => selects(spec.nodeSelector, node.metadata.labels))
   const open = updates.items.filter(
     (update) => !isEnded(update) && selects(update.spec.nodeSelector, node.metadata.labels),
   )
-  return nodeAnswer({ node, state, policy, updates: open })
+  return nodeAnswer({ node, state, policy, updates: open, profiles: matching })
 }
 
 async function podAnswers(
   api: KubeApi,
   fieldSelector: string,
   namespace: string | undefined,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<readonly Answer[]> {
   const { items } = await listAll(api, pods, { fieldSelector, ...(namespace !== undefined && { namespace }) }, signal)
-  return Promise.all(
-    items.map(async (pod) => {
-      const name = pod.spec.nodeName
-      return podAnswer(pod, name === undefined ? undefined : await find(api, nodeStates, { name }, signal))
-    }),
-  )
+  return Promise.all(items.map((pod) => answerForPod(api, pod, clock, signal)))
+}
+
+async function answerForPod(api: KubeApi, pod: Pod, clock: Clock, signal: AbortSignal): Promise<Answer> {
+  const name = pod.spec.nodeName
+  const state = name === undefined ? undefined : await find(api, nodeStates, { name }, signal)
+  const rollout = state?.status?.rollout
+  if (rollout?.phase !== 'Draining') return podAnswer(pod, state, undefined)
+  const [policy, update, found] = await Promise.all([
+    readPolicy(api, signal),
+    find(api, directUpdates, { name: rollout.update }, signal),
+    listAll(api, nodes, {}, signal),
+  ])
+  const drain = drainOf(policy?.spec.drain, update?.spec.drain)
+  return podAnswer(pod, state, podFate(pod, rollout, drain, found.items, clock.now()))
 }

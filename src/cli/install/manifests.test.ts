@@ -70,13 +70,13 @@ describe('install --print', () => {
       ...rights.eventRights,
     ]
     for (const { rule } of rules) {
-      const { apiGroups, resources, verbs } = rule
-      expect([...apiGroups, ...resources, ...verbs]).not.toContain('*')
+      expect(Object.values(rule).flat().join(' ')).not.toContain('*')
     }
   })
 
   it('lets the operator get the Secrets that are named, in its own namespace; it cannot list them, and agents have none', () => {
-    const about = (rules: readonly rights.Right[]) => rules.filter(({ rule }) => rule.resources.includes('secrets'))
+    const about = (rules: readonly rights.Right[]) =>
+      rules.filter(({ rule }) => 'resources' in rule && rule.resources.includes('secrets'))
     const elsewhere = [
       ...rights.operatorClusterRights,
       ...rights.nodeLeaseRights,

@@ -1,13 +1,21 @@
 // The least rights that do: what is not needed is not here. The agent has none over nodes, pods or secrets.
 
 import { gateRoleLabel } from '../../core/gates/gate.ts'
+import { kindsThatGo } from '../../core/preflight/removed-apis.ts'
 import type { InstallSettings, Manifest } from './manifest.ts'
 
-export interface Rule {
+export interface ResourceRule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
 }
+
+export interface PageRule {
+  readonly nonResourceURLs: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+export type Rule = ResourceRule | PageRule
 
 /** A rule, and what would not work without it. */
 export interface Right {
@@ -27,6 +35,9 @@ const right = (group: string, resources: readonly string[], verbs: readonly stri
   why,
 })
 
+/** A page of the API server that is no resource. */
+const page = (path: string, why: string): Right => ({ rule: { nonResourceURLs: [path], verbs: ['get'] }, why })
+
 /** Over the whole cluster. */
 export const operatorClusterRights: readonly Right[] = [
   right(
@@ -35,7 +46,12 @@ export const operatorClusterRights: readonly Right[] = [
     [...read, 'patch'],
     'sees which nodes are there, Ready and cordoned; cordons and uncordons by patch',
   ),
-  right('', ['pods'], ['list', 'watch'], 'sees which pods are left on a node that is being drained'),
+  right(
+    '',
+    ['pods'],
+    ['list', 'watch'],
+    'sees which pods are left on a node that is being drained; reckons before an update whether they fit elsewhere',
+  ),
   right('', ['pods/eviction'], ['create'], 'pods go by eviction only, so that the API server honours their budgets'),
   right(
     'policy',
@@ -43,6 +59,27 @@ export const operatorClusterRights: readonly Right[] = [
     ['list', 'watch'],
     'asks for an eviction only when the budget allows it, and names the budget that does not',
   ),
+  right(
+    'admissionregistration.k8s.io',
+    ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+    ['list'],
+    'sees before an update which admission webhooks would stand in its way',
+  ),
+  right(
+    'discovery.k8s.io',
+    ['endpointslices'],
+    ['list'],
+    'sees whether such a webhook has anybody to answer, and where',
+  ),
+  ...[...kindsThatGo()].map(([group, kinds]) =>
+    right(
+      group,
+      kinds,
+      ['list'],
+      'finds before an update objects that are kept through an API that the target version does not serve any more',
+    ),
+  ),
+  page('/metrics', 'reads which deprecated APIs were asked for, before an update to a version without them'),
   right(
     '',
     ['pods'],

@@ -9,7 +9,7 @@ import { type NodeProgress, type ProgressView, progressView } from './view.ts'
 
 /** Waiting for these is the normal course of a rollout; a line for each node of it would say nothing. */
 const ownTurn: ReadonlySet<ReasonCode> = new Set([
-  ...(['BudgetSpent', 'WaveNotReached', 'ControlPlaneBusy', 'WaveSoaking', 'ApprovalWanted'] as const),
+  ...(['BudgetSpent', 'ControlPlaneBusy', 'WaveSoaking', 'ApprovalWanted'] as const),
   ...(['UpdatePaused', 'UpdateCancelled'] as const),
 ])
 

@@ -1,4 +1,4 @@
-import { type Reason, type ReasonCode, reasonCatalogue } from '../../api/reason.ts'
+import { type Reason, type ReasonCode, reasonCatalogue, reasonGroups } from '../../api/reason.ts'
 import { ageText, clockText } from '../time-text.ts'
 
 /** One thing there is to say about why something waits: a sentence, and what a person can do about it. */
@@ -36,8 +36,28 @@ function isReasonCode(text: string): text is ReasonCode {
   return Object.hasOwn(reasonCatalogue, text)
 }
 
-export function answerLines({ kind, name, findings }: Answer, now: Date): readonly string[] {
-  return [`${kind} ${name}`, ...findings.flatMap((finding) => findingLines(finding, now))]
+/** The one that explains the others: what a pod waits for before what its node does, what has a reason before what has none. */
+export function causeOf({ findings }: Answer): Finding | undefined {
+  const weight = ({ code }: Finding) => (code === undefined ? 0 : isOfPod(code) ? 2 : 1)
+  return findings.toSorted((a, b) => weight(b) - weight(a))[0]
+}
+
+/** That a drain is late says nothing of why. */
+function isOfPod(code: string): boolean {
+  return Object.hasOwn(reasonGroups.draining, code) && !code.startsWith('Drain')
+}
+
+/** One sentence first: the cause, since when, and when it is looked at again; then all else there is to say. */
+export function answerLines(answer: Answer, now: Date): readonly string[] {
+  const { kind, name, findings } = answer
+  const cause = causeOf(answer)
+  const [sentence = '', ...more] = cause ? findingLines(cause, now) : []
+  const others = findings.filter((finding) => finding !== cause)
+  return [
+    `${kind} ${name}: ${sentence.trimStart()}`,
+    ...more.map((line) => line.slice(2)),
+    ...others.flatMap((finding) => findingLines(finding, now)),
+  ]
 }
 
 function findingLines({ text, code, since, nextCheck, advice }: Finding, now: Date): readonly string[] {

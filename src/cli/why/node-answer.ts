@@ -1,13 +1,14 @@
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { NodeProfile } from '../../api/node-profile.ts'
 import type { NodeState, Rollout } from '../../api/node-state.ts'
 import { isReady, readyCondition } from '../../core/node/node-facts.ts'
 import { ownerOfOperation } from '../../core/update/operation.ts'
 import { cordonHolder } from '../node-report.ts'
 import { runningStep } from '../progress/view.ts'
-import { isEnded } from '../update-outcome.ts'
-import { type Answer, type Finding, reasonFinding } from './finding.ts'
+import { conditionOf, isEnded } from '../update-outcome.ts'
+import { type Answer, adviceFor, type Finding, reasonFinding } from './finding.ts'
 
 export interface NodeFacts {
   readonly node: Node
@@ -15,6 +16,7 @@ export interface NodeFacts {
   readonly policy: MaintenancePolicy | undefined
   /** Updates whose selector matches this node. */
   readonly updates: readonly DirectUpdate[]
+  readonly profiles: readonly NodeProfile[]
 }
 
 /** Everything that concerns this node, most pressing first. */
@@ -24,7 +26,7 @@ export function nodeAnswer(facts: NodeFacts): Answer {
   const rollout = state?.status?.rollout
   const findings: Finding[] = []
   if (rollout) findings.push(...rolloutFindings(name, rollout, state))
-  findings.push(...queueFindings(facts))
+  findings.push(...queueFindings(facts), ...profileFindings(facts))
   if (policy?.spec.paused)
     findings.push(reasonFinding('policy', { code: 'PolicyPaused', message: 'nothing new starts' }))
   if (!isReady(node)) findings.push({ text: `${name} is not Ready: ${readyMessage(node)}` })
@@ -88,8 +90,28 @@ function queueFindings({ node, state, updates }: NodeFacts): readonly Finding[] 
     .map((update) => {
       const reason = update.status?.nodes?.find((entry) => entry.name === name)?.reason
       const waits = `${name} waits for its turn in update ${update.metadata.name}`
-      return reason ? reasonFinding(waits, reason) : { text: `${waits}, which is ${update.status?.phase ?? 'Pending'}` }
+      return reason ? reasonFinding(waits, reason) : updateFinding(waits, update)
     })
+}
+
+/** What holds the whole update up holds each of its nodes up. */
+function updateFinding(waits: string, update: DirectUpdate): Finding {
+  const blocked = conditionOf(update, 'Blocked')
+  if (blocked?.status !== 'True') return { text: `${waits}, which is ${update.status?.phase ?? 'Pending'}` }
+  const { reason: code, message, lastTransitionTime: since } = blocked
+  const advice = adviceFor(code)
+  return { text: `${waits}: ${message}`, code, since, ...(advice !== undefined && { advice }) }
+}
+
+/** Profiles that are not applied everywhere, where they say why. */
+function profileFindings({ profiles }: NodeFacts): readonly Finding[] {
+  return profiles.flatMap(({ metadata, status }) => {
+    const applied = status?.conditions?.find(({ type }) => type === 'Applied')
+    const advice = applied?.status === 'False' ? adviceFor(applied.reason) : undefined
+    if (!applied || advice === undefined) return []
+    const { reason: code, message, lastTransitionTime: since } = applied
+    return [{ text: `NodeProfile ${metadata.name}: ${message}`, code, since, advice }]
+  })
 }
 
 function drainText({ phase, drain }: Rollout): string {

@@ -1,17 +1,26 @@
 import type { Pod } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
+import type { Reason } from '../../api/reason.ts'
 import { type Answer, type Finding, reasonFinding } from './finding.ts'
 
 /** What keeps a pod on a node under work, or that nothing does. */
-export function podAnswer(pod: Pod, state: NodeState | undefined): Answer {
+export function podAnswer(pod: Pod, state: NodeState | undefined, fate: Reason | undefined): Answer {
   const name = `${pod.metadata.namespace}/${pod.metadata.name}`
-  return { kind: 'Pod', name, findings: podFindings(name, pod, state) }
+  return { kind: 'Pod', name, findings: podFindings(name, pod, state, fate) }
 }
 
-function podFindings(name: string, pod: Pod, state: NodeState | undefined): readonly Finding[] {
+function podFindings(
+  name: string,
+  pod: Pod,
+  state: NodeState | undefined,
+  fate: Reason | undefined,
+): readonly Finding[] {
   const { nodeName } = pod.spec
-  if (nodeName === undefined)
-    return [{ text: `it is on no node yet (${pod.status?.phase ?? 'Pending'}); Slipway has no part in that` }]
+  if (nodeName === undefined) {
+    const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
+    const told = scheduled?.message === undefined ? '' : `; the scheduler says: ${scheduled.message}`
+    return [{ text: `it is on no node yet (${pod.status?.phase ?? 'Pending'})${told}` }]
+  }
   const rollout = state?.status?.rollout
   if (rollout?.phase !== 'Draining') {
     const doing = rollout ? `: it is ${rollout.phase} for update ${rollout.update}` : ''
@@ -24,5 +33,5 @@ function podFindings(name: string, pod: Pod, state: NodeState | undefined): read
   }
   return held
     ? [draining, reasonFinding('it is still there', held.reason)]
-    : [draining, { text: 'it does not hold the drain up: it stays as it is, or its turn comes' }]
+    : [draining, fate ? reasonFinding('it does not hold the drain up', fate) : { text: 'its turn comes' }]
 }

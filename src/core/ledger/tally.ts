@@ -28,6 +28,8 @@ export class Tally {
   /** Away by a slot or by others, though things can still run there. */
   readonly #leaving = new Map<string, string>()
   readonly #leavingOf = new Map<Budget, Set<string>>()
+  /** Within a pass nodes only leave: what is spent stays so, and many nodes ask. */
+  readonly #spent = new Map<Budget, Reason>()
 
   constructor(absences: Absences) {
     this.#absences = absences
@@ -52,6 +54,14 @@ export class Tally {
   /** Why taking this node away would break the budget; a node already away costs nothing more. */
   broken(node: string, budget: Budget): Reason | undefined {
     if (this.isAway(node)) return undefined
+    const known = this.#spent.get(budget)
+    if (known) return known
+    const reason = this.#judge(budget)
+    if (reason) this.#spent.set(budget, reason)
+    return reason
+  }
+
+  #judge(budget: Budget): Reason | undefined {
     const away = budget.away ?? this.#absences.unavailable
     const leaving = budget.away ? (this.#leavingOf.get(budget) ?? new Set<string>()) : this.#leaving
     const count = away.size + leaving.size

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type NodeTraits, sampleAgent, sampleNode, sampleState } from '../../../test/samples/cluster-objects.ts'
 import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { AgentStatus, NodeState } from '../../api/node-state.ts'
-import { oldestApiServer, type Plan, planUpdate } from './plan-update.ts'
+import { type Plan, planUpdate } from './plan-update.ts'
 
 interface Host extends NodeTraits {
   readonly apiServer?: string
@@ -12,6 +12,7 @@ interface Host extends NodeTraits {
   readonly silent?: boolean
 }
 
+const now = new Date('2026-06-01T00:00:00Z')
 const offered = ['v1.34.9', 'v1.35.4', 'v1.35.9', 'v1.36.3', 'v1.37.0', 'v2.0.0', 'v1.36.3+k3s1']
 
 function cluster(hosts: Record<string, Host>) {
@@ -45,7 +46,7 @@ interface Case {
   readonly script?: string
   readonly server?: string
   /** `lasting Code: message`, `open Code: message`, or the plan. */
-  readonly plan: string | Exclude<Plan, { verdict: 'refused' }>
+  readonly plan: string | Omit<Exclude<Plan, { verdict: 'refused' }>, 'preflight'>
 }
 
 const controlPlaneKey = 'node-role.kubernetes.io/control-plane'
@@ -54,7 +55,7 @@ const planned = (total: number, current = 'v1.35.4', target = 'v1.36.3') =>
   ({ verdict: 'planned', total, path: { current, target } }) as const
 
 it('says that the API will be away with the only control-plane node', () => {
-  const view = { ...cluster(whole), serverVersion: 'v1.35.4' }
+  const view = { ...cluster(whole), serverVersion: 'v1.35.4', now }
   expect(planUpdate({ ...view, spec: to('v1.36.3') })).toMatchObject({ warnings: [{ code: 'ControlPlaneAway' }] })
   const workers = {
     ...to('v1.35.4'),
@@ -260,9 +261,9 @@ describe('planning', () => {
       plan: planned(1),
     },
   ])('$name', ({ hosts, spec, script: scriptSha256, server = 'v1.35.4', plan }) => {
-    const found = planUpdate({ ...cluster(hosts), spec, serverVersion: server, scriptSha256 })
+    const found = planUpdate({ ...cluster(hosts), spec, serverVersion: server, scriptSha256, now })
     if (found.verdict === 'planned') {
-      const { warnings: _warnings, ...rest } = found
+      const { preflight: _, warnings: _warnings, ...rest } = found
       return expect(rest).toEqual(plan)
     }
     const { code, message } = found.reason
@@ -272,23 +273,13 @@ describe('planning', () => {
   it('goes by what the Node says where the agent does not know', () => {
     const { nodes } = cluster({ w1: { kubelet: 'v1.36.3' } })
     const agent = sampleAgent({ facts: { kubelet: undefined } })
-    const view = { nodes, stateOf: () => sampleState('w1', { agent }), spec: to('v1.35.9'), serverVersion: 'v1.36.3' }
+    const view = {
+      nodes,
+      stateOf: () => sampleState('w1', { agent }),
+      spec: to('v1.35.9'),
+      serverVersion: 'v1.36.3',
+      now,
+    }
     expect(planUpdate(view)).toMatchObject({ reason: { message: 'w1 runs v1.36.3, which is newer than v1.35.9' } })
-  })
-})
-
-describe('the oldest API server', () => {
-  it.each<[string, Record<string, Host>, string]>([
-    ['of none is the one that answered', {}, 'v1.30.0'],
-    ['without word from any is the one that answered', { c1: { silent: true } }, 'v1.30.0'],
-    [
-      'of several, whatever the order',
-      { c1: { apiServer: 'v1.36.1' }, c2: { apiServer: 'v1.9.0' }, c3: { apiServer: 'v1.36.0' } },
-      'v1.9.0',
-    ],
-    ['of those that said something', { c1: { silent: true }, c2: { apiServer: 'v1.36.1' } }, 'v1.36.1'],
-  ])('%s', (_name, hosts, oldest) => {
-    const { nodes, stateOf } = cluster(hosts)
-    expect(oldestApiServer(nodes, stateOf, 'v1.30.0')).toBe(oldest)
   })
 })

@@ -4,23 +4,18 @@
 import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { NodeProfile } from '../../api/node-profile.ts'
-import type { NodeState } from '../../api/node-state.ts'
+import type { CheckReport } from '../../api/preflight.ts'
 import type { Reason } from '../../api/reason.ts'
 import { apiAwayWarning } from '../control-plane/api-away.ts'
 import { invalidGate } from '../gates/check-gates.ts'
 import { selects } from '../label-selector.ts'
-import { isReady, roleOf } from '../node/node-facts.ts'
+import type { CheckView } from '../preflight/check.ts'
+import { runChecks } from '../preflight/run-checks.ts'
 import { contradiction } from '../profile/contradiction.ts'
-import { driversFor } from '../update/drivers-for.ts'
-import { workOf } from '../update/work-of.ts'
-import { compareVersions, minorsBetween, parseVersion } from '../version.ts'
+import { isChosen } from '../update/is-chosen.ts'
+import { compareVersions, parseVersion } from '../version.ts'
 
-export interface PlanView {
-  readonly spec: DirectUpdateSpec
-  readonly nodes: readonly Node[]
-  readonly stateOf: (node: string) => NodeState | undefined
-  /** The version of the API server that answered. */
-  readonly serverVersion: string
+export interface PlanView extends Omit<CheckView, 'selected'> {
   /** The SHA-256 of the named script as it is now; undefined where the ConfigMap or its key is missing. */
   readonly scriptSha256?: string | undefined
   /** The same of the validation script; absent where nobody has looked. */
@@ -35,18 +30,25 @@ export type Plan =
       readonly verdict: 'planned'
       readonly total: number
       readonly path?: { readonly current: string; readonly target: string }
+      readonly preflight: readonly CheckReport[]
       /** What will happen besides, for people. */
       readonly warnings?: readonly Reason[]
     }
   /** `lasting`: only an edit of the update can change it. Otherwise it is looked at again when the cluster changes. */
-  | { readonly verdict: 'refused'; readonly lasting: boolean; readonly reason: Reason }
+  | {
+      readonly verdict: 'refused'
+      readonly lasting: boolean
+      readonly reason: Reason
+      /** Absent where it did not come so far. */
+      readonly preflight?: readonly CheckReport[]
+    }
 
 export function planUpdate(view: PlanView): Plan {
   const { spec } = view
   const gate = invalidGate(spec.gates)
   if (gate) return refused(true, gate.code, gate.message)
   const matching = view.nodes.filter((node) => selects(spec.nodeSelector, node.metadata.labels))
-  const selected = matching.filter(({ metadata }) => !spec.skip?.includes(metadata.name))
+  const selected = matching.filter((node) => isChosen(spec, node))
   if (selected.length === 0) {
     const why =
       matching.length > 0
@@ -58,15 +60,15 @@ export function planUpdate(view: PlanView): Plan {
   if (script) return script
   const validate = spec.script?.validate && view.validation && judgeScript(spec.script.validate, view.validation.sha256)
   if (validate) return validate
-  const drivers = judgeAgents(view, selected)
-  if (drivers) return drivers
   const profiles = judgeProfiles(view, selected)
   if (profiles) return profiles
+  const checked = { ...view, selected }
+  const { reports: preflight, refusal } = runChecks(checked)
+  if (refusal) return { verdict: 'refused', ...refusal, preflight }
+  const path = spec.kubernetes && pathOf(spec.kubernetes.version, checked)
   const away = apiAwayWarning(view.nodes, selected, view.stateOf)
-  const planned = { verdict: 'planned', total: selected.length, ...(away && { warnings: [away] }) } as const
-  if (!spec.kubernetes) return planned
-  const version = planVersion(spec.kubernetes.version, view, selected)
-  return 'verdict' in version ? version : { ...planned, path: version }
+  const planned = { verdict: 'planned', total: selected.length, preflight } as const
+  return { ...planned, ...(path && { path }), ...(away && { warnings: [away] }) }
 }
 
 /** The profile it names must be one that waits for it, and none may want something else of the same nodes. */
@@ -87,20 +89,6 @@ function judgeProfiles({ spec, name, profiles = [] }: PlanView, selected: readon
 
 function isByUpdate({ spec, metadata }: NodeProfile): boolean {
   return spec.rollout === 'ByUpdate' && metadata.deletionTimestamp === undefined
-}
-
-/** The oldest API server a worker's kubelet may talk to: rule 3's ceiling. */
-export function oldestApiServer(
-  controlPlane: Iterable<Node>,
-  stateOf: (node: string) => NodeState | undefined,
-  serverVersion: string,
-): string {
-  let oldest: string | undefined
-  for (const node of controlPlane) {
-    const version = stateOf(node.metadata.name)?.status?.agent?.facts.apiServer
-    if (version && (oldest === undefined || compareVersions(version, oldest) < 0)) oldest = version
-  }
-  return oldest ?? serverVersion
 }
 
 function judgeScript(
@@ -124,98 +112,23 @@ function judgeScript(
   return undefined
 }
 
-function judgeAgents({ spec, stateOf }: PlanView, selected: readonly Node[]): Plan | undefined {
-  const needed = [...driversFor(workOf(spec, '')), ...(spec.profile === undefined ? [] : ['profile'])]
-  const silent: string[] = []
-  const lacking = new Map<string, string[]>()
-  for (const node of selected) {
-    const { name } = node.metadata
-    const agent = stateOf(name)?.status?.agent
-    if (!agent) {
-      if (isReady(node)) silent.push(name)
-      continue
-    }
-    for (const driver of needed) {
-      if (!agent.drivers.includes(driver)) lacking.set(driver, [...(lacking.get(driver) ?? []), name])
-    }
-  }
-  for (const [driver, names] of lacking) {
-    return refused(false, 'DriverMissing', `the agents on ${listed(names)} have no driver "${driver}"`)
-  }
-  if (silent.length > 0) return refused(false, 'AgentMissing', `no agent has reported from ${listed(silent)}`)
-  return undefined
-}
-
-function planVersion(
-  text: string,
-  view: PlanView,
-  selected: readonly Node[],
-): Extract<Plan, { verdict: 'refused' }> | { readonly current: string; readonly target: string } {
-  const target = parseVersion(text)
-  if (!target) return refused(true, 'VersionUnknown', `"${text}" is not a full version such as v1.36.3`)
+/** From the oldest version that any of the nodes runs. */
+function pathOf(
+  version: string,
+  { selected, stateOf }: CheckView,
+): { readonly current: string; readonly target: string } {
+  const target = parseVersion(version)?.text ?? version
   let current: string | undefined
-  const unoffered: string[] = []
-  for (const node of selected) {
-    const { name } = node.metadata
-    const facts = view.stateOf(name)?.status?.agent?.facts
-    const versions = [facts?.kubelet ?? node.status?.nodeInfo?.kubeletVersion, facts?.apiServer]
-    for (const version of versions) {
-      const parsed = version === undefined ? undefined : parseVersion(version)
-      if (version === undefined || !parsed) continue
-      if (compareVersions(version, target.text) > 0) {
-        return refused(true, 'Downgrade', `${name} runs ${version}, which is newer than ${target.text}`)
-      }
-      if (minorsBetween(parsed, target) > 1) {
-        return refused(
-          true,
-          'VersionSkipsMinor',
-          `${name} runs ${version}: go to v${parsed.major}.${parsed.minor + 1} first, then to ${target.text}`,
-        )
-      }
-      if (current === undefined || compareVersions(version, current) < 0) current = version
+  for (const { metadata, status } of selected) {
+    const facts = stateOf(metadata.name)?.status?.agent?.facts
+    for (const found of [facts?.kubelet ?? status?.nodeInfo?.kubeletVersion, facts?.apiServer]) {
+      if (found === undefined || !parseVersion(found)) continue
+      if (current === undefined || compareVersions(found, current) < 0) current = found
     }
-    const atTarget = versions.every((version) => version === undefined || version === target.text)
-    // A host whose index knows nothing of that minor version proves it when it stages, from that minor's own repository.
-    // What a bundle holds, each host proves when it stages.
-    const onOffer = view.spec.airGapped ? [] : (facts?.versionsOnOffer ?? [])
-    const offered = onOffer.filter((version) => isOfMinor(version, target))
-    if (!atTarget && offered.length > 0 && !offered.includes(target.text)) unoffered.push(name)
   }
-  if (unoffered.length > 0) {
-    const known = view.stateOf(unoffered[0] ?? '')?.status?.agent?.facts.versionsOnOffer ?? []
-    return refused(
-      true,
-      'VersionUnknown',
-      `${listed(unoffered)} cannot install ${target.text}; on offer: ${listed(known) || 'nothing'}`,
-    )
-  }
-  const controlPlane = view.nodes.filter((node) => roleOf(node) === 'ControlPlane')
-  const untouched = controlPlane.filter((node) => !selected.includes(node))
-  // API servers this update upgrades are at the target before the first worker starts.
-  const ceiling =
-    controlPlane.length > 0 && untouched.length === 0
-      ? target.text
-      : oldestApiServer(untouched, view.stateOf, view.serverVersion)
-  if (selected.some((node) => roleOf(node) === 'Worker') && compareVersions(target.text, ceiling) > 0) {
-    return refused(
-      true,
-      'KubeletWouldBeNewer',
-      `the oldest API server runs ${ceiling}; a kubelet must not be newer (${target.text}): upgrade the control plane first`,
-    )
-  }
-  return { current: current ?? target.text, target: target.text }
-}
-
-function isOfMinor(version: string, { major, minor }: { readonly major: number; readonly minor: number }): boolean {
-  const parsed = parseVersion(version)
-  return parsed?.major === major && parsed.minor === minor
+  return { current: current ?? target, target }
 }
 
 function refused(lasting: boolean, code: Reason['code'], message: string): Extract<Plan, { verdict: 'refused' }> {
   return { verdict: 'refused', lasting, reason: { code, message } }
-}
-
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, 5).join(', ')
-  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown
 }

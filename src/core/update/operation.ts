@@ -37,7 +37,7 @@ export interface Operation {
   readonly cancel?: NonNullable<DirectUpdateSpec['onCancel']>
 }
 
-const ended: ReadonlySet<UpdatePhase> = new Set(['Succeeded', 'Failed', 'Cancelled'])
+const ended: ReadonlySet<UpdatePhase> = new Set(['Planned', 'Succeeded', 'Failed', 'Cancelled'])
 
 export function isEndedPhase(phase: UpdatePhase | undefined): boolean {
   return phase !== undefined && ended.has(phase)

@@ -24,23 +24,41 @@ export function zoneOf({ metadata }: Node): string {
   return metadata.labels?.[zoneLabel] ?? ''
 }
 
+interface Keyed<T> {
+  readonly member: T
+  readonly key: string
+}
+
 /** The control plane, then workers: by weight, zone by zone in turn, by name with numbers as numbers. */
 export function turnOrder<T extends Turn>(members: Iterable<T>): readonly T[] {
-  const keyed = [...members].map((member) => ({ member, key: naturalKey(member.name), round: 0, zone: 0 }))
-  keyed.sort((a, b) => byClass(a.member, b.member) || compare(a.key, b.key) || compare(a.member.name, b.member.name))
-  const zones = new Map<string, { readonly place: number; size: number }>()
-  for (const entry of keyed) {
-    const { role, weight, zone: name } = entry.member
-    const id = `${role} ${weight} ${name}`
-    // Zones come in the order of their first nodes.
-    const zone = zones.get(id) ?? { place: zones.size, size: 0 }
-    zones.set(id, zone)
-    entry.zone = zone.place
-    entry.round = zone.size++
+  const classes = new Map<string, Keyed<T>[]>()
+  for (const member of members) {
+    const id = `${member.role} ${member.weight}`
+    const equals = classes.get(id) ?? []
+    equals.push({ member, key: naturalKey(member.name) })
+    if (equals.length === 1) classes.set(id, equals)
   }
-  return keyed
-    .sort((a, b) => byClass(a.member, b.member) || a.round - b.round || a.zone - b.zone)
-    .map(({ member }) => member)
+  return [...classes.values()]
+    .sort(([a], [b]) => (a && b ? byClass(a.member, b.member) : 0))
+    .flatMap((equals) => byZone(equals.sort((a, b) => compare(a.key, b.key))))
+}
+
+/** Zone by zone in turn; zones come in the order of their first nodes. */
+function byZone<T extends Turn>(equals: readonly Keyed<T>[]): readonly T[] {
+  const zones = new Map<string, T[]>()
+  for (const { member } of equals) {
+    const zone = zones.get(member.zone)
+    if (zone) zone.push(member)
+    else zones.set(member.zone, [member])
+  }
+  const inTurn: T[] = []
+  for (let round = 0; inTurn.length < equals.length; round++) {
+    for (const zone of zones.values()) {
+      const member = zone[round]
+      if (member) inTurn.push(member)
+    }
+  }
+  return inTurn
 }
 
 function byClass(a: Turn, b: Turn): number {
@@ -52,7 +70,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Plain comparison of these puts w2 before w10. */
+/** Plain comparison of these puts w2 before w10, and no two names have the same. */
 function naturalKey(name: string): string {
-  return name.replaceAll(/\d+/g, (digits) => digits.padStart(12, '0'))
+  return `${name.replaceAll(/\d+/g, (digits) => digits.padStart(12, '0'))} ${name}`
 }

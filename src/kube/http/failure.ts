@@ -27,8 +27,14 @@ export function refusal(path: string, status: number, body: string, retryAfter: 
   const said = parseObject(body)
   if (said) return build(status, said, text(said.message) ?? `the server answered ${status}`, retryAfter)
   // For a kind it does not have the server says only "404 page not found".
-  const message = status === 404 ? `the server has no ${path}` : body.slice(0, 300).trim()
+  const message = status === 404 ? `the server has no ${path}` : unmet(body).slice(0, 300).trim()
   return build(status, {}, message || `the server answered ${status}`, retryAfter)
+}
+
+/** A page of readiness has a line for each check; those that failed say enough. */
+function unmet(body: string): string {
+  const lines = body.split('\n').filter((line) => line.startsWith('[-]'))
+  return lines.length > 0 ? lines.join('\n') : body
 }
 
 /**

@@ -20,7 +20,7 @@ const backOff = { baseMs: 100, maxMs: 5_000 }
  */
 const writeWithinMs = 4_000
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete' | 'evict' | 'version'
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete' | 'evict' | 'version' | 'read'
 
 export interface RequestRecord {
   readonly verb: Verb

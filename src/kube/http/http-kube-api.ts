@@ -151,6 +151,10 @@ export class HttpKubeApi implements KubeApi {
     const answer = (await this.#client.request(call, signal)) as { readonly gitVersion: string }
     return answer.gitVersion
   }
+
+  async readLines(path: string, onLine: (line: string) => void, signal: AbortSignal): Promise<void> {
+    await this.#client.stream({ verb: 'read', plural: '', method: 'GET', path }, onLine, signal)
+  }
 }
 
 /** Objects from a list carry no apiVersion and kind; a write must. */

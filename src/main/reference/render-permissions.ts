@@ -17,6 +17,7 @@ export function renderPermissions(): string {
 
 function section(title: string, entries: readonly rights.Right[]): string {
   const rows = entries.map(({ rule, why }) => {
+    if ('nonResourceURLs' in rule) return `| ${rule.nonResourceURLs.join(', ')} | ${rule.verbs.join(', ')} | ${why} |`
     const group = rule.apiGroups.join() === '' ? '' : ` (${rule.apiGroups.join(', ')})`
     return `| ${rule.resources.join(', ')}${group} | ${rule.verbs.join(', ')} | ${why} |`
   })

@@ -15,7 +15,7 @@ import { serveEndpoints } from './operator-endpoints.ts'
 import type { RoleDependencies } from './role-dependencies.ts'
 
 export async function operatorRole(
-  { connector, clock, random }: RoleDependencies,
+  { connector, clock, random, version }: RoleDependencies,
   options: OperatorOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function operatorRole(
   await firstContact(api, [nodes, directUpdates, maintenancePolicies, nodeProfiles, nodeStates], signal)
   await runOperator(
     {
-      ...{ api, clock, random, log, metrics, namespace, leaseName, sealing: x25519Sealing, web: httpWeb },
+      ...{ api, clock, random, log, metrics, version, namespace, leaseName, sealing: x25519Sealing, web: httpWeb },
       // Never reused: a restarted process must not take itself for the one before.
       identity: `${identity ?? podName ?? hostname()}_${random.uuid()}`,
       ...(nodeName !== undefined && { nodeName }),

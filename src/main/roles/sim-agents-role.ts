@@ -54,7 +54,8 @@ export async function simAgentsRole(
   const kubeletApi = await connector.connect({ kubeconfig, context, component: 'kubelet' })
   const machines = new Map<string, AbortController>()
   const store = new Store<Node>()
-  const controlPlaneServers = new PretendControlPlane(() => controlPlaneOf(store))
+  const controlPlane = new Store<Node>()
+  const controlPlaneServers = new PretendControlPlane(() => membersOf(controlPlane))
   const serverVersion = await api.serverVersion(signal)
   const rehearsal = { ...deps, api, kubeletApi, log, options, serverVersion, controlPlaneServers }
   store.subscribe(({ type, key, object }) => {
@@ -68,13 +69,17 @@ export async function simAgentsRole(
     }
   })
   const selection = selector === undefined ? {} : { labelSelector: selector }
-  await new Reflector({ api, type: nodes, selection, store, clock, random, log }).run(signal)
+  const ofControlPlane = { labelSelector: 'node-role.kubernetes.io/control-plane' }
+  await Promise.all([
+    new Reflector({ api, type: nodes, selection, store, clock, random, log }).run(signal),
+    new Reflector({ api, type: nodes, selection: ofControlPlane, store: controlPlane, clock, random, log }).run(signal),
+  ])
 }
 
-/** A member of etcd for each, and all are well. */
-function controlPlaneOf(store: Store<Node>): ReadonlyMap<string, boolean> {
-  const found = [...store.values()].filter((node) => roleOf(node) === 'ControlPlane')
-  return new Map(found.map(({ metadata }) => [metadata.name, true]))
+/** A member of etcd for each, whoever pretends it, and all are well. */
+function membersOf(controlPlane: Store<Node>): ReadonlyMap<string, boolean> {
+  const names = [...controlPlane.values()].map(({ metadata }) => metadata.name)
+  return new Map(names.sort().map((name) => [name, true]))
 }
 
 /** One machine; what fails on it is told and started again, as systemd would. */

@@ -27,7 +27,7 @@ export function judgeEnd(
   }))
   if (expected === 'failed') return [...crashed, ...judgeFailed(simulated, scenario)]
   rules.atRest(nowMs)
-  return [...crashed, ...judgeCordon(simulated, scenario), ...judgeOnce(simulated)]
+  return [...crashed, ...judgeCordon(simulated, scenario), ...judgeLock(simulated, scenario), ...judgeOnce(simulated)]
 }
 
 function judgeFailed({ cluster }: SimulatedCluster, { failing = '' }: FaultScenario): readonly Finding[] {
@@ -40,6 +40,12 @@ function judgeCordon({ cluster }: SimulatedCluster, { cordoned }: FaultScenario)
   if (cordoned === undefined) return []
   const node = cluster.server.peek(nodes, { name: cordoned }) as Node | undefined
   return !node || node.spec.unschedulable ? [] : [{ rule: '6', message: `the person's cordon of ${cordoned} is gone` }]
+}
+
+/** Whoever deleted the policy took with it what says that there is a lock. */
+function judgeLock({ rules }: SimulatedCluster, { meddling }: FaultScenario): readonly Finding[] {
+  if (rules.truth.lockOwner !== 'slipway' || meddling === 'delete-policy') return []
+  return [{ rule: '6', message: 'the lock of kured was never given back' }]
 }
 
 /** No order ran to its end twice: more than one good end of a step needs a loss of power in between. */

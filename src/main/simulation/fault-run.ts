@@ -2,15 +2,17 @@
 // no rule may be broken on the way.
 
 import { createHash } from 'node:crypto'
-import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
+import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../api/direct-update.ts'
 import { nodes } from '../../api/kube.ts'
 import { maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import { drawFaultPlan, type FaultKind } from '../../sim/fault-plan.ts'
 import { type FaultHit, FaultInjector } from '../../sim/faults.ts'
+import { createKured, kuredPlace } from '../../sim/kured.ts'
 import { SeededRandom } from '../../sim/seeded-random.ts'
 import { silentLog } from '../../sim/silent-log.ts'
+import type { SimCluster } from '../../sim/sim-cluster.ts'
 import { createOperatorPods, createScript, createWorkload, ensureNamespace } from '../../sim/workloads.ts'
 import { judgeEnd } from './fault-run-end.ts'
 import { drawScenario, type FaultScenario } from './fault-scenario.ts'
@@ -38,6 +40,7 @@ export async function faultRun(
   kinds: readonly FaultKind[],
   version: string,
   signal: AbortSignal,
+  watch: (cluster: SimCluster) => void = () => undefined,
   log: Log = silentLog,
 ): Promise<FaultRunResult> {
   const random = new SeededRandom(seed)
@@ -73,6 +76,7 @@ export async function faultRun(
       return injector
     },
   })
+  watch(simulated.cluster)
   const run = new Run(simulated, scenario, repairs, signal)
   await run.bringUp()
   await run.untilOver()
@@ -99,13 +103,15 @@ class Run {
 
   async bringUp(): Promise<void> {
     const { cluster } = this.#simulated
-    const { budget, perZone, cordoned, operators } = this.#scenario
+    const { budget, perZone, kured, cordoned, operators } = this.#scenario
     cluster.start()
     const budgets = [
       ...(budget === undefined ? [] : [{ maxUnavailable: budget }]),
       ...(perZone === undefined ? [] : [{ per: 'topology.kubernetes.io/zone', maxUnavailable: perZone }]),
     ]
-    if (budgets.length > 0) await this.#createPolicy({ budgets })
+    if (kured) await createKured(this.#person, this.#signal)
+    const locks = kured ? [{ type: 'Kured', daemonSet: kuredPlace }] : []
+    if (budgets.length + locks.length > 0) await this.#createPolicy({ budgets, locks })
     await createOperatorPods(this.#person, operators, this.#signal)
     await ensureNamespace(this.#person, 'shop', this.#signal)
     await createWorkload(this.#person, { namespace: 'shop', name: 'web', replicas: 8, maxUnavailable: 2 }, this.#signal)
@@ -215,7 +221,9 @@ class Run {
     const { work, maxUnavailable, waves } = this.#scenario
     const sha256 = createHash('sha256').update(script).digest('hex')
     const { apiVersion, kind } = directUpdates
-    const spec = {
+    const spec: DirectUpdateSpec = {
+      // A clock set wrong by a fault stays so, and the update has to come through it.
+      preflight: { skip: ['ClockSkew'] },
       ...(work !== 'script' && { kubernetes: { version: target } }),
       ...(work !== 'kubernetes' && { script: { configMap: 'work', sha256 } }),
       strategy: { maxUnavailable, ...(waves && { waves }) },

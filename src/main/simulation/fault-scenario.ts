@@ -25,6 +25,8 @@ export interface FaultScenario {
   readonly meddlingAfter: number
   /** How many nodes of each of two zones may be away, besides the budget of the cluster. */
   readonly perZone: number | undefined
+  /** Whether kured is installed, and the policy names its lock. */
+  readonly kured: boolean
 }
 
 export type Meddling =
@@ -73,7 +75,7 @@ export function drawScenario(random: SeededRandom): FaultScenario {
   // A person's cordon counts, and stays.
   const perZone = random.chance(0.3) ? random.whole(1, 2) + (drawn.cordoned === undefined ? 0 : 1) : undefined
   const zoned = nodes.map((node, index) => ({ ...node, zone: index % 2 === 0 ? 'a' : 'b' }))
-  return { ...drawn, nodes: perZone === undefined ? nodes : zoned, perZone }
+  return { ...drawn, nodes: perZone === undefined ? nodes : zoned, perZone, kured: random.chance(0.2) }
 }
 
 function drawWaves(random: SeededRandom): StrategySpec['waves'] {

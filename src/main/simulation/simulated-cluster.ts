@@ -14,6 +14,7 @@ import type { Log } from '../../ports/log.ts'
 import type { Random } from '../../ports/random.ts'
 import type { Sealing } from '../../ports/sealing.ts'
 import type { Web } from '../../ports/web.ts'
+import type { Execution } from '../../sim/pretend-host.ts'
 import { requestsOf } from '../../sim/process-host.ts'
 import type { Slack } from '../../sim/rules/rule.ts'
 import { RuleChecker } from '../../sim/rules/rule-checker.ts'
@@ -35,6 +36,10 @@ export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 
   readonly sideTasks?: readonly SideTask[]
   readonly sealing?: Sealing
   readonly web?: Web
+  /** Nodes on which no agent runs. */
+  readonly withoutAgent?: (node: string) => boolean
+  /** Where the operator runs. */
+  readonly namespace?: string
 }
 
 export interface AgentTools {
@@ -43,9 +48,29 @@ export interface AgentTools {
 }
 
 export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
-  const { log, version, slack, driversOf = allDrivers, sideTasks = [], sealing, web, ...rest } = options
+  const { slack, ...rest } = options
+  const cluster: SimCluster = slipwayCluster(rest, (execution) => rules.started(execution))
+  const rules = new RuleChecker(
+    {
+      executions: (node) => cluster.machines.get(node)?.host.executions ?? [],
+      kubeletVersion: (node) => cluster.machines.get(node)?.host.installed?.kubelet,
+      apiServerVersions: () => cluster.apiServers,
+      etcdDownSince: () => cluster.etcdDownSince(),
+    },
+    slack,
+  )
+  cluster.server.onCommit((change) => rules.committed(change))
+  return { cluster, rules }
+}
+
+/** The same with nobody who judges it. */
+export function slipwayCluster(
+  options: Omit<SimulationOptions, 'slack'>,
+  onExecution?: (execution: Execution) => void,
+): SimCluster {
+  const { log, version, driversOf = allDrivers, sideTasks = [], sealing, web, namespace = operatorNamespace } = options
   const cluster: SimCluster = new SimCluster({
-    ...rest,
+    ...options,
     programs: {
       slipway: (pod, { api, clock, random, signal }) =>
         runOperator(
@@ -54,7 +79,8 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
             clock,
             random,
             log,
-            namespace: operatorNamespace,
+            namespace,
+            version,
             leaseName: 'slipway-operator',
             identity: `${pod.metadata.name}_${random.uuid()}`,
             podName: pod.metadata.name,
@@ -66,6 +92,7 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
         ),
     },
     startAgent: (process, host, nodeName) => {
+      if (options.withoutAgent?.(nodeName)) return new Promise(() => undefined)
       const { api, clock, random, signal } = process
       const requests = requestsOf(process, cluster.controlPlaneServers)
       return runAgent(
@@ -85,19 +112,9 @@ export function simulatedCluster(options: SimulationOptions): SimulatedCluster {
         signal,
       )
     },
-    onExecution: (execution) => rules.started(execution),
+    ...(onExecution && { onExecution }),
   })
-  const rules = new RuleChecker(
-    {
-      executions: (node) => cluster.machines.get(node)?.host.executions ?? [],
-      kubeletVersion: (node) => cluster.machines.get(node)?.host.installed?.kubelet,
-      apiServerVersions: () => cluster.apiServers,
-      etcdDownSince: () => cluster.etcdDownSince(),
-    },
-    slack,
-  )
-  cluster.server.onCommit((change) => rules.committed(change))
-  return { cluster, rules }
+  return cluster
 }
 
 function allDrivers(): readonly Driver[] {

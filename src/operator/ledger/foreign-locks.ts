@@ -64,6 +64,11 @@ export class ForeignLocks {
     for (const [key, lock] of wanted) if (!this.#watched.has(key)) this.#watched.set(key, this.#watch(lock))
   }
 
+  /** Whether what is told of them is about these locks. */
+  isFollowing(locks: readonly ForeignLock[]): boolean {
+    return locks.length === this.#watched.size && locks.every((lock) => this.#watched.has(JSON.stringify(lock)))
+  }
+
   standing(): LocksStanding {
     const now = this.#ports.clock.now()
     const foreign = new Map<string, string>()

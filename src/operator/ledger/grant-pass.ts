@@ -82,8 +82,9 @@ export class GrantPass {
       const view = { ...this.#view(policy, [...kept, ...regrants]), served: servedAt(ledger.turns) }
       const claims = () => operations.map((operation) => this.#claimOf(operation))
       verdicts = decideGrants(view, claims())
-      // Wanted only since the locks were looked at: the next pass takes them first.
-      isLate = !isOurs && verdicts.some(({ verdict }) => verdict === 'granted')
+      // Wanted, or named by the policy, only since the locks were looked at: the next pass takes them first.
+      const isSafe = isOurs && this.#locks.isFollowing(policy.spec.locks ?? [])
+      isLate = !isSafe && verdicts.some(({ verdict }) => verdict === 'granted')
       if (isLate) verdicts = decideGrants({ ...view, locked: lockWanted }, claims())
       const granted = verdicts.flatMap(({ verdict, holder, request }) =>
         verdict === 'granted' ? [{ node: request.node, nodeUID: request.nodeUID, holder, since }] : [],

@@ -40,10 +40,11 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
     await book.look(signal)
     for (const [node, entry] of book.entries) await tellAgent(node, entry, signal)
     if (operations.follow(ports.clock.now())) options.wakeGrants()
-    for (const profile of cluster.profiles.values()) await report(profile, signal)
+    const looks: (number | undefined)[] = []
+    for (const profile of cluster.profiles.values()) looks.push(await report(profile, signal))
     for (const profile of cluster.profiles.values()) await release(profile, signal)
     const againMs = await shelf.keepOnly(usedContents(), ports.clock.monotonicMs(), signal)
-    const waits = [againMs, book.hasSources ? readAgainMs : undefined].filter((ms) => ms !== undefined)
+    const waits = [againMs, book.hasSources ? readAgainMs : undefined, ...looks].filter((ms) => ms !== undefined)
     return waits.length > 0 ? { afterMs: Math.min(...waits) } : undefined
   }
 
@@ -69,13 +70,17 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
     return { desired: shelf.content(sha256), check, action: reports ? 'Report' : 'Repair' }
   }
 
-  async function report(profile: NodeProfile, signal: AbortSignal): Promise<void> {
+  /** Resolves to when its present wave is to be looked at again. */
+  async function report(profile: NodeProfile, signal: AbortSignal): Promise<number | undefined> {
     const { name } = profile.metadata
     const mine = [...book.entries].filter(([, entry]) => concerns(entry, profile))
     const refused = mine.flatMap(([, entry]) => refusalOf(entry, name))[0]
     const members = mine.map(([node, entry]) => memberOf(node, entry, profile))
     const byUpdate = profile.spec.rollout === 'ByUpdate' && profile.metadata.deletionTimestamp === undefined
-    const status = profileStatus(
+    const now = ports.clock.now()
+    const { waves, untilMs } = operations.waves(name, now)
+    const afterMs = untilMs === undefined ? undefined : Math.max(1, untilMs - now.getTime())
+    const stands = profileStatus(
       {
         profile,
         members,
@@ -83,11 +88,13 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
         awaitsUpdate: byUpdate && members.some(({ applied }) => !applied),
         operationID: operations.idOf(name),
       },
-      ports.clock.now(),
+      now,
     )
-    if (equalJson(status, profile.status)) return
+    const status = { ...stands, ...(waves.length > 0 && { waves: [...waves] }) }
+    if (equalJson(status, profile.status)) return afterMs
     if (status.phase !== profile.status?.phase) note(profile, status.phase, refused?.message)
     await patch(profile, { status: mergePatch(profile.status ?? {}, status) }, signal, 'status')
+    return afterMs
   }
 
   function memberOf(node: string, entry: NodeEntry, profile: NodeProfile): ProfileMember {

@@ -1,6 +1,7 @@
 // Roll-outs of profiles as operations: for each profile one for what disturbs nobody, and one for what needs a drain.
 
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { ProfileWave } from '../../api/strategy.ts'
 import type { Work } from '../../api/work.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
 import { gatesOf } from '../../core/gates/gate.ts'
@@ -51,6 +52,20 @@ export class ProfileOperations implements OperationSource {
     const { operations } = this.#options
     const [calm, drain] = [operations.get(ownerOf(profile, false)), operations.get(ownerOf(profile, true))]
     return drain?.id ?? calm?.id
+  }
+
+  /** The waves its roll-outs are in, as they are to be recorded, and when to look again. */
+  waves(profile: string, now: Date): { readonly waves: readonly ProfileWave[]; readonly untilMs: number | undefined } {
+    const steps = [false, true].flatMap((drain) => {
+      const running = this.#options.operations.get(ownerOf(profile, drain))
+      const step = running?.wave(now)
+      return running && step ? [{ operationID: running.id, step }] : []
+    })
+    const instants = steps.flatMap(({ step }) => step.untilMs ?? [])
+    return {
+      waves: steps.map(({ operationID, step }) => ({ operationID, ...step.status })),
+      untilMs: instants.length > 0 ? Math.min(...instants) : undefined,
+    }
   }
 
   /** Makes the running operations those that the book asks for. True when there is anything new to grant. */
@@ -114,6 +129,7 @@ export class ProfileOperations implements OperationSource {
         isDone: () => false,
         workFor: (node) => book.workFor(node) ?? operation.work,
         strategy: resource?.spec.strategy,
+        wave: resource?.status?.waves?.find(({ operationID }) => operationID === id),
         generation: resource?.metadata.generation,
       },
       startedAt: now,

@@ -1,5 +1,5 @@
 import type { Reason } from '../../api/reason.ts'
-import { oldestApiServer } from '../../core/plan/plan-update.ts'
+import { oldestApiServer } from '../../core/kubernetes/oldest-api-server.ts'
 import { compareVersions } from '../../core/version.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 

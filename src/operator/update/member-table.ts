@@ -184,6 +184,10 @@ export class MemberTable {
     yield* members.map(requestOf)
   }
 
+  hasStaged(name: string): boolean {
+    return this.#staging.ready.has(name)
+  }
+
   isStaging(name: string): boolean {
     return this.#staging.asked.has(name) || this.#staging.ready.has(name)
   }
@@ -269,7 +273,7 @@ export class MemberTable {
   }
 
   #sort(): void {
-    this.#order.sort(this.#members.values())
+    this.#order.sort(this.#members)
   }
 }
 

@@ -6,7 +6,7 @@ import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
-import type { Claim } from '../../core/ledger/grants.ts'
+import type { Claim, Request } from '../../core/ledger/grants.ts'
 import { cordonOwner } from '../../core/node/node-facts.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
@@ -148,11 +148,24 @@ export class RunningOperation {
     const maxUnavailable = this.table.inControlPlaneWave ? 1 : this.#workersAtOnce
     return {
       holder: this.id,
-      requests: this.#stages ? this.table.staged() : this.table.candidates(),
+      requests: this.#requests(),
       held: this.#held(),
       apiAway: this.#terms.apiAway ?? 'Stated',
       budgets: this.#terms.budgets,
       limit: { maxUnavailable, ...this.#counted() },
+    }
+  }
+
+  /** The control plane goes strictly in turn, so that its order can be told beforehand; of the workers, who has staged goes. */
+  #requests(): Iterable<Request> {
+    if (!this.#stages) return this.table.candidates()
+    return this.table.inControlPlaneWave ? this.#stagedInTurn() : this.table.staged()
+  }
+
+  *#stagedInTurn(): Generator<Request> {
+    for (const request of this.table.candidates()) {
+      if (!this.table.hasStaged(request.node)) return
+      yield request
     }
   }
 
@@ -247,8 +260,10 @@ export class RunningOperation {
     const { maxFailures } = this.#strategy
     const names = () => this.#broken(3).join(', ')
     if (failed + attention - this.#brokenAndSkipped() > maxFailures || this.table.controlPlaneBroken) {
-      const message = `nothing more starts: ${names()} failed; look at it, then slipway retry ${this.#operation.update}`
-      return { code: 'FailuresReached', message }
+      const { kind, update } = this.#operation
+      const next =
+        kind === undefined ? `look at it, then slipway retry ${update}` : 'look at it, then correct the profile'
+      return { code: 'FailuresReached', message: `nothing more starts: ${names()} failed; ${next}` }
     }
     if (failed > 0 && isLost(this.table.wave)) {
       return { code: 'FailuresReached', message: `nothing more starts: no node of this wave came through (${names()})` }

@@ -6,7 +6,7 @@ import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import { saysApiAway } from '../../core/control-plane/api-away.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
-import { type Plan, planUpdate } from '../../core/plan/plan-update.ts'
+import type { Plan } from '../../core/plan/plan-update.ts'
 import { finalizer, isEndedPhase, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import { phaseOf } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
@@ -17,13 +17,25 @@ import type { Hooks } from '../hooks/hooks.ts'
 import { WaveChecks } from '../hooks/wave-checks.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
+import type { Later, Planner } from '../preflight/planner.ts'
 import type { Operations } from './operations.ts'
 import { RunningOperation } from './running-operation.ts'
 import { readScript, type ScriptShelf } from './script-content.ts'
 import type { Terms } from './terms.ts'
 import { eventsOf } from './update-events.ts'
-import { isOver, isPlanned, startOf } from './update-life.ts'
-import { cancelledStatus, expiryOf, observed, plannedStatus, refusedStatus, runningStatus } from './update-status.ts'
+import { isOver, isPlanned } from './update-life.ts'
+import { previewFor } from './update-preview.ts'
+import {
+  cancelledStatus,
+  dryStatus,
+  expiryOf,
+  observed,
+  plannedStatus,
+  type Refusal,
+  refusedStatus,
+  runningStatus,
+  startOf,
+} from './update-status.ts'
 import { updateTerms } from './update-terms.ts'
 
 export interface UpdateControllerOptions {
@@ -34,6 +46,7 @@ export interface UpdateControllerOptions {
   readonly scripts: ScriptShelf
   readonly checkpoints: Checkpoints
   readonly hooks: Hooks
+  readonly planner: Planner
   readonly events: EventRecorder
   readonly namespace: string
   readonly serverVersion: string
@@ -68,6 +81,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (!update) {
       operations.remove(name, false)
       writtenAtMs.delete(name)
+      options.planner.forget(name)
       wakeHeld(name)
       return undefined
     }
@@ -108,23 +122,24 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const [content, validation] = await Promise.all([
       read(script?.configMap),
       read(script?.validate?.configMap),
-      ensureFinalizer(update, signal),
+      update.spec.dryRun ? undefined : ensureFinalizer(update, signal),
     ])
-    // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so.
-    if (!cluster.updates.get(update.metadata.name)?.metadata.finalizers?.includes(finalizer)) return undefined
-    const plan: Plan = resumed
-      ? { verdict: 'planned', total: 0, ...(update.status?.warnings && { warnings: update.status.warnings }) }
-      : planUpdate({
-          spec: update.spec,
-          nodes: [...cluster.nodes.values()],
-          stateOf: (node) => cluster.states.get(node),
-          serverVersion: options.serverVersion,
-          scriptSha256: content?.sha256,
-          validation: { sha256: validation?.sha256 },
-          name: update.metadata.name,
-          profiles: [...cluster.profiles.values()],
-        })
-    if (plan.verdict === 'refused') return refuse(update.metadata.name, id, plan.reason, plan.lasting, signal)
+    const contents = { scriptSha256: content?.sha256, validation: { sha256: validation?.sha256 } }
+    const plan: Plan | Later = resumed
+      ? {
+          verdict: 'planned',
+          total: 0,
+          preflight: [],
+          ...(update.status?.warnings && { warnings: update.status.warnings }),
+        }
+      : await options.planner.plan(update, contents, signal)
+    // Nothing is taken for an update that could go without our putting it back: deleted, and the watch has yet to say so; nor
+    // for one that was edited while it was planned.
+    const latest = cluster.updates.get(update.metadata.name)?.metadata
+    if (latest?.generation !== update.metadata.generation) return undefined
+    if (!update.spec.dryRun && !latest?.finalizers?.includes(finalizer)) return undefined
+    if (plan.verdict === 'later') return { afterMs: plan.afterMs }
+    if (plan.verdict === 'refused') return refuse(update.metadata.name, id, plan, signal)
     const startedAt =
       resumed && update.status?.startedAt ? new Date(update.status.startedAt) : startOf(update, ports.clock.now())
     const running = new RunningOperation({
@@ -136,13 +151,21 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       startedAt,
       ownNode: options.ownNode,
     })
+    const { name } = update.metadata
+    const preview = resumed ? undefined : previewFor(cluster, book, update, running)
+    const tell = (status: typeof plannedStatus) =>
+      writeStatus(name, (now, latest) => status(latest, running, { ...plan, preview }, now), signal)
+    if (update.spec.dryRun) {
+      await tell(dryStatus)
+      return undefined
+    }
     operations.add(running)
-    wakeAll(update.metadata.name)
+    wakeAll(name)
     options.wakeGrants()
     if (!resumed) {
       // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
       await options.scripts.ensure(update, content, signal)
-      await writeStatus(update.metadata.name, (now, latest) => plannedStatus(latest, running, plan, now), signal)
+      await tell(plannedStatus)
       say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
     }
     return report(running, signal)
@@ -154,13 +177,14 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     return { ...terms, apiAway, checks: checks.of(update.metadata.name) }
   }
 
-  async function refuse(name: string, id: string, reason: Reason, lasting: boolean, signal: AbortSignal) {
+  async function refuse(name: string, id: string, refusal: Refusal, signal: AbortSignal) {
+    const { reason, lasting } = refusal
     const update = cluster.updates.get(name)
     if (!update) return undefined
     const before = update.status?.conditions?.find(({ type }) => type === 'Planned')
     if (before?.reason !== reason.code || update.status?.operationID !== id)
       say(update, 'Warning', reason.code, 'Plan', reason.message)
-    await writeStatus(name, (now, latest) => refusedStatus(latest, id, reason, lasting, now), signal)
+    await writeStatus(name, (now, latest) => refusedStatus(latest, id, refusal, now), signal)
     operations.remove(name, !lasting)
     return lasting ? undefined : { afterMs: replanMs }
   }

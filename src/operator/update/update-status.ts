@@ -2,6 +2,7 @@
 
 import type { DirectUpdate, DirectUpdateStatus, UpdatePhase } from '../../api/direct-update.ts'
 import type { NodeState } from '../../api/node-state.ts'
+import type { Preview } from '../../api/preview.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../../core/duration.ts'
 import type { Plan } from '../../core/plan/plan-update.ts'
@@ -12,16 +13,23 @@ import type { RunningOperation } from './running-operation.ts'
 
 const namesAtMost = 50
 
+/** The plan, and what it is expected to do. */
+type Planned = Extract<Plan, { verdict: 'planned' }> & { readonly preview: Preview | undefined }
+
+export type Refusal = Extract<Plan, { verdict: 'refused' }>
+
 export function plannedStatus(
   update: DirectUpdate,
   operation: RunningOperation,
-  { path, warnings }: Extract<Plan, { verdict: 'planned' }>,
+  { path, warnings, preflight, preview }: Planned,
   now: Date,
 ): DirectUpdateStatus {
   return {
     ...freshStatus(update, operation.id, operation.startedAt),
     ...(path && { path }),
+    preflight: [...preflight],
     ...(warnings && { warnings: [...warnings] }),
+    ...(preview && { preview }),
     conditions: mergeConditions(
       update.status?.conditions ?? [],
       [{ type: 'Planned', status: 'True', reason: 'Planned', message: 'the update can be carried out' }],
@@ -31,11 +39,33 @@ export function plannedStatus(
   }
 }
 
+/** A dry run is over as soon as it is planned. */
+export function dryStatus(
+  update: DirectUpdate,
+  operation: RunningOperation,
+  plan: Planned,
+  now: Date,
+): DirectUpdateStatus {
+  const message = 'spec.dryRun is true: this is all that is done; set it to false to start'
+  const no = (type: string) => ({ type, status: 'False' as const, reason: 'Planned', message })
+  const planned = plannedStatus(update, operation, plan, now)
+  return {
+    ...planned,
+    phase: 'Planned',
+    finishedAt: now.toISOString(),
+    conditions: mergeConditions(
+      planned.conditions ?? [],
+      ['Progressing', 'Blocked', 'Succeeded', 'Failed', 'Reconciling', 'Stalled'].map(no),
+      now.toISOString(),
+      update.metadata.generation,
+    ),
+  }
+}
+
 export function refusedStatus(
   update: DirectUpdate,
   operationID: string,
-  reason: Reason,
-  lasting: boolean,
+  { reason, lasting, preflight }: Refusal,
   now: Date,
 ): DirectUpdateStatus {
   const phase: UpdatePhase = lasting ? 'Failed' : 'Pending'
@@ -49,6 +79,7 @@ export function refusedStatus(
   return {
     ...freshStatus(update, operationID, now),
     phase,
+    ...(preflight && { preflight: [...preflight] }),
     ...(lasting && { finishedAt: at }),
     conditions: mergeConditions(
       update.status?.conditions ?? [],
@@ -220,4 +251,13 @@ function listedNodes(
       ...(waitingFor && { reason: waitingFor }),
     })),
   ]
+}
+
+/**
+ * Nodes that join after this are not part of the operation. The first one starts with the update's creation, an instant of
+ * the API server's clock as the nodes' own are: ours may be off. A later one starts when its edit is seen.
+ */
+export function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
+  const created = new Date(metadata.creationTimestamp)
+  return status?.operationID === undefined || now < created ? created : now
 }

@@ -16,6 +16,9 @@ export class WaveOrder {
   #names: readonly string[] = []
   #turns = new Map<string, number>()
   #sorted = false
+  #counted = false
+  /** Somebody left whose turn still stands in the list. */
+  #hasGaps = false
   /** How many workers the present wave and those before it take of so many. */
   #takes: (workers: number) => number = (workers) => workers
   #end = 0
@@ -44,7 +47,8 @@ export class WaveOrder {
 
   open(takes: (workers: number) => number): void {
     this.#takes = takes
-    this.#sorted = false
+    this.#counted = false
+    if (this.#hasGaps) this.#sorted = false
   }
 
   turn({ name }: Placed): number {
@@ -62,28 +66,41 @@ export class WaveOrder {
     if (before) this.#tally(before, -1)
     const hasMoved = was?.role !== is?.role || was?.weight !== is?.weight || was?.zone !== is?.zone
     const isWhole = this.#end >= this.#names.length
-    if (hasMoved && (is || !isWhole)) this.#sorted = false
+    if (hasMoved && !is && isWhole) this.#hasGaps = true
+    else if (hasMoved) {
+      this.#sorted = false
+      this.#counted = false
+    }
     if (after) this.#tally(after, 1)
     const turn = after?.standing === 'waiting' ? this.#turns.get(after.name) : undefined
     if (turn !== undefined && turn < this.cursor) this.cursor = turn
   }
 
-  sort(members: Iterable<Placed>): void {
-    if (this.#sorted) return
-    const order = turnOrder([...members].filter(hasTurn))
-    this.#names = order.map(({ name }) => name)
-    this.#turns = new Map(this.#names.map((name, index) => [name, index]))
-    this.cursor = 0
-    this.#end = order.length - this.#workers + this.#takes(this.#workers)
+  /** Brings order and counts up to date with the members as they are. */
+  sort(members: ReadonlyMap<string, Placed>): void {
+    if (!this.#sorted) {
+      this.#names = turnOrder([...members.values()].filter(hasTurn)).map(({ name }) => name)
+      this.#turns = new Map(this.#names.map((name, index) => [name, index]))
+      this.cursor = 0
+      this.#hasGaps = false
+      this.#sorted = true
+    }
+    if (this.#counted) return
+    const beforeWorkers = this.#names.findIndex((name) => members.get(name)?.role === 'Worker')
+    const limit = this.#takes(this.#workers)
+    this.#end = limit === this.#workers ? this.#names.length : Math.max(0, beforeWorkers) + limit
     this.#counts = { open: 0, done: 0, failed: 0, unready: 0 }
-    for (const member of order.slice(0, this.#end)) if (member.role === 'Worker') this.#count(member, 1)
-    this.#sorted = true
+    for (const name of this.#names.slice(0, this.#end)) {
+      const member = members.get(name)
+      if (member?.role === 'Worker') this.#count(member, 1)
+    }
+    this.#counted = true
   }
 
   #tally(member: Placed, by: 1 | -1): void {
     if (member.role !== 'Worker') return
     if (hasTurn(member)) this.#workers += by
-    if (this.#sorted && this.turn(member) < this.#end) this.#count(member, by)
+    if (this.#counted && this.turn(member) < this.#end) this.#count(member, by)
   }
 
   #count({ standing, ready }: Placed, by: 1 | -1): void {

@@ -3,6 +3,7 @@ import { type ActorContext, hasEnded, isReady, ownedBy } from './actor.ts'
 import { keyOf } from './following.ts'
 import { KeyedWork } from './keyed-work.ts'
 import { allDone, OwnedPods } from './owned-pods.ts'
+import { isWanted } from './placement.ts'
 import { reportCounts } from './status-report.ts'
 import { daemonTolerations, toleratesAll } from './tolerations.ts'
 
@@ -57,9 +58,7 @@ export function startDaemonSets(context: ActorContext): void {
 }
 
 function fits(daemonSet: DaemonSet, node: Node, tolerations: Pod['spec']['tolerations']): boolean {
-  const { nodeSelector } = daemonSet.spec.template.spec
-  for (const key in nodeSelector) if (node.metadata.labels?.[key] !== nodeSelector[key]) return false
-  return toleratesAll(tolerations, node.spec.taints)
+  return isWanted(daemonSet.spec.template, node) && toleratesAll(tolerations, node.spec.taints)
 }
 
 function fitChanged(after: Node, before: Node): boolean {

@@ -11,6 +11,7 @@ import { KeyedWork } from './keyed-work.ts'
 import { reportCounts } from './status-report.ts'
 
 const hashLabel = 'pod-template-hash'
+const revisionAnnotation = 'deployment.kubernetes.io/revision'
 
 /** One ReplicaSet for each template; the newest grows to the full size, the others shrink as its pods become ready. */
 export function startDeployments(context: ActorContext): void {
@@ -38,7 +39,9 @@ export function startDeployments(context: ActorContext): void {
     const hash = templateHash(deployment)
     const name = `${deployment.metadata.name}-${hash}`
     const owned = [...(byOwner.get(deployment.metadata.uid)?.values() ?? [])]
-    const current = owned.find((replicaSet) => replicaSet.metadata.name === name)
+    const current =
+      owned.find((replicaSet) => replicaSet.metadata.name === name) ??
+      owned.find((replicaSet) => isOfRevision(replicaSet, deployment))
     if (current === undefined) await create(deployment, name, hash, wanted)
     else await scale(current, wanted)
     const ready = current?.status?.readyReplicas ?? 0
@@ -86,6 +89,12 @@ export function startDeployments(context: ActorContext): void {
     const ref = namespace === undefined ? { name } : { name, namespace }
     replicaSets.learn(await api.patch(replicaSetType, ref, { type: 'merge', body: { spec: { replicas } } }, signal))
   }
+}
+
+/** Made by another cluster's controller, which names ReplicaSets by another hash. */
+function isOfRevision(replicaSet: ReplicaSet, deployment: Deployment): boolean {
+  const revision = deployment.metadata.annotations?.[revisionAnnotation]
+  return revision !== undefined && replicaSet.metadata.annotations?.[revisionAnnotation] === revision
 }
 
 function sum(list: readonly ReplicaSet[], count: (replicaSet: ReplicaSet) => number | undefined): number {

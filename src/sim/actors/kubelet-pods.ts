@@ -58,7 +58,8 @@ export class KubeletPods {
 
   #started(life: PodLife): void {
     life.stage = 'running'
-    if (life.pod.status?.phase !== 'Running' || !isReady(life.pod)) {
+    const { isSick } = this.#options
+    if ((life.pod.status?.phase !== 'Running' || !isReady(life.pod)) && !isSick?.(life.pod)) {
       this.#post(life, () => ({
         phase: 'Running',
         startTime: life.pod.status?.startTime ?? this.#now(),

@@ -94,7 +94,13 @@ function status(options: KubeletOptions): NonNullable<Node['status']> {
     lastHeartbeatTime: now,
     lastTransitionTime: now,
   }
-  const resources = { pods: String(options.podCapacity ?? 110), cpu: '8', memory: '32Gi' }
+  const { found } = options
+  if (found) {
+    const others = found.status?.conditions?.filter(({ type }) => type !== 'Ready') ?? []
+    const nodeInfo = { ...found.status?.nodeInfo, kubeletVersion: options.version, bootID: options.bootId }
+    return { conditions: [...others, ready], nodeInfo }
+  }
+  const resources = { pods: String(options.podCapacity ?? 110), cpu: '8', memory: '32Gi', ...options.allocatable }
   return {
     conditions: [ready],
     nodeInfo: {

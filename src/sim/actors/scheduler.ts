@@ -1,4 +1,5 @@
 import {
+  type Condition,
   type KubeObject,
   type Node,
   nodes as nodeType,
@@ -7,10 +8,13 @@ import {
   type ResourceType,
 } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
+import type { CancelTimer } from '../../ports/clock.ts'
 import { type ActorContext, controllerOf, hasEnded, isReady } from './actor.ts'
 import { keyOf } from './following.ts'
 import { LoadBuckets } from './load-buckets.ts'
-import { toleratesAll } from './tolerations.ts'
+import { mismatch } from './placement.ts'
+import { Room } from './room.ts'
+import { hasTopology, Topology } from './topology.ts'
 
 interface Binding extends KubeObject {
   readonly target: { readonly apiVersion: string; readonly kind: string; readonly name: string }
@@ -25,31 +29,43 @@ const bindings: ResourceType<Binding> = {
 }
 
 const candidates = 16
-const defaultCapacity = 110
 const retryMs = 1000
 
-/** Puts each pod without a node on the emptiest node that fits, away from its siblings. */
+/**
+ * Puts each pod without a node on the emptiest node that fits, away from its siblings. What it honours: requests, node
+ * selector, taints, and what is required of affinity, anti-affinity and spread. What it does not: preferences, priority
+ * (nobody is pushed out for another), host ports, and where volumes are.
+ */
 export function startScheduler(context: ActorContext): void {
   const { api, clock, signal } = context
   const nodes = context.following(nodeType)
   const pods = context.following(podType)
   const open = new LoadBuckets(context.random)
-  const loads = new Map<string, number>()
+  const room = new Room()
+  const topology = new Topology(nodes)
   const siblings = new Map<string, Map<string, number>>()
   /** Where we sent pods whose binding we have not seen yet. */
   const assumed = new Map<string, string>()
   let waiting = new Map<string, Pod>()
-  let scheduled = false
+  /** Told already that no node fits. */
+  const told = new Set<string>()
+  /** Nodes that have opened or lost a pod since we last looked: only there has a pod that fitted nowhere a chance. */
+  let changed = new Set<string>()
+  let wake: { readonly atMs: number; readonly cancel: CancelTimer } | undefined
 
   nodes.subscribe((after, before) => {
     const node = after ?? before
     if (node === undefined) return
     const { name } = node.metadata
+    if (after?.metadata.labels !== before?.metadata.labels) topology.forgetDomains()
     if (after === undefined || after.spec.unschedulable === true || !isReady(after)) open.remove(name)
     else {
       const isNews = !open.has(name) || (waiting.size > 0 && !sameLabels(after, before))
-      if (isNews) wakeSoon(0)
-      open.set(name, loads.get(name) ?? 0)
+      if (isNews) {
+        changed.add(name)
+        wakeSoon(0)
+      }
+      open.set(name, room.podsOn(name))
     }
   })
   pods.subscribe((after, before, key) => {
@@ -70,13 +86,17 @@ export function startScheduler(context: ActorContext): void {
       waiting.set(key, after)
       wakeSoon(0)
     } else waiting.delete(key)
-    if (was !== undefined && is === undefined && waiting.size > 0) wakeSoon(10)
+    if (after === undefined) told.delete(pod.metadata.uid)
+    if (was !== undefined && is === undefined) {
+      changed.add(was)
+      if (waiting.size > 0) wakeSoon(10)
+    }
   })
 
   function count(pod: Pod, node: string, by: 1 | -1): void {
-    const load = (loads.get(node) ?? 0) + by
-    loads.set(node, load)
-    if (open.has(node)) open.set(node, load)
+    room.count(pod, node, by)
+    topology.count(pod, node, by)
+    if (open.has(node)) open.set(node, room.podsOn(node))
     const owner = controllerOf(pod)?.uid
     if (owner === undefined) return
     let places = siblings.get(owner)
@@ -91,21 +111,30 @@ export function startScheduler(context: ActorContext): void {
   }
 
   function wakeSoon(ms: number): void {
-    if (scheduled) return
-    scheduled = true
-    clock.after(ms, () => {
-      scheduled = false
+    const atMs = clock.monotonicMs() + ms
+    if (wake !== undefined && wake.atMs <= atMs) return
+    wake?.cancel()
+    const cancel = clock.after(ms, () => {
+      wake = undefined
       if (!signal.aborted) placeAll()
     })
+    wake = { atMs, cancel }
   }
 
   function placeAll(): void {
     const batch = waiting
     waiting = new Map()
+    /** Of siblings the first speaks for all: what did not fit him fits none of them now. */
+    const refused = new Set<string>()
+    const news = changed
+    changed = new Set()
     for (const [key, pod] of batch) {
-      const node = choose(pod)
+      const owner = controllerOf(pod)?.uid
+      const node = owner !== undefined && refused.has(owner) ? undefined : choose(pod, news)
       if (node === undefined) {
         waiting.set(key, pod)
+        if (owner !== undefined) refused.add(owner)
+        if (!told.has(pod.metadata.uid)) void tell(pod)
         continue
       }
       assumed.set(pod.metadata.uid, node)
@@ -114,8 +143,13 @@ export function startScheduler(context: ActorContext): void {
     }
   }
 
-  function choose(pod: Pod): string | undefined {
-    const found = open.emptiest(candidates, (name) => fits(pod, nodes.get(name), loads.get(name) ?? 0))
+  function choose(pod: Pod, news: ReadonlySet<string>): string | undefined {
+    const fits = (name: string): boolean => {
+      const node = nodes.get(name)
+      return node !== undefined && obstacle(pod, node) === undefined
+    }
+    const isKnown = told.has(pod.metadata.uid) && !hasTopology(pod)
+    const found = isKnown ? [...news].filter(fits) : open.emptiest(candidates, fits)
     const owner = controllerOf(pod)?.uid
     const places = owner === undefined ? undefined : siblings.get(owner)
     let best: string | undefined
@@ -127,6 +161,44 @@ export function startScheduler(context: ActorContext): void {
       fewest = here
     }
     return best
+  }
+
+  function obstacle(pod: Pod, node: Node): string | undefined {
+    if (node.metadata.deletionTimestamp !== undefined) return 'were going away'
+    if (node.spec.unschedulable === true) return 'were unschedulable'
+    if (!isReady(node)) return 'were not ready'
+    const off = mismatch(pod, node)
+    if (off !== undefined) return off
+    const short = room.shortOf(pod, node)
+    return short === undefined ? topology.conflict(pod, node) : `had too little ${short}`
+  }
+
+  /** Says once of a pod that no node fits, and why none does. */
+  async function tell(pod: Pod): Promise<void> {
+    const { name, namespace = '', uid } = pod.metadata
+    told.add(uid)
+    const counts = new Map<string, number>()
+    let total = 0
+    for (const node of nodes.values()) {
+      total++
+      const why = obstacle(pod, node) ?? 'fitted only before its siblings'
+      counts.set(why, (counts.get(why) ?? 0) + 1)
+    }
+    const parts = [...counts].sort(([, a], [, b]) => b - a).map(([why, count]) => `${count} ${why}`)
+    const condition: Condition = {
+      type: 'PodScheduled',
+      status: 'False',
+      reason: 'Unschedulable',
+      message: `0/${total} nodes are available: ${parts.join(', ')}`,
+      lastTransitionTime: clock.now().toISOString(),
+    }
+    const body = { metadata: { uid }, status: { conditions: [condition] } }
+    try {
+      await api.patch(podType, { name, namespace }, { type: 'merge', body }, signal, 'status')
+    } catch (error) {
+      if (signal.aborted || isKubeError(error)) told.delete(uid)
+      else context.failed(error)
+    }
   }
 
   async function bind(pod: Pod, node: string): Promise<void> {
@@ -166,15 +238,6 @@ export function startScheduler(context: ActorContext): void {
 
 function placeOf(pod: Pod): string | undefined {
   return pod.spec.nodeName && !hasEnded(pod) ? pod.spec.nodeName : undefined
-}
-
-function fits(pod: Pod, node: Node | undefined, load: number): boolean {
-  if (node === undefined || node.metadata.deletionTimestamp !== undefined) return false
-  const capacity = Number(node.status?.allocatable?.pods ?? defaultCapacity)
-  if (load >= capacity) return false
-  const { nodeSelector, tolerations } = pod.spec
-  for (const key in nodeSelector) if (node.metadata.labels?.[key] !== nodeSelector[key]) return false
-  return toleratesAll(tolerations, node.spec.taints)
 }
 
 function sameLabels(a: Node, b: Node | undefined): boolean {

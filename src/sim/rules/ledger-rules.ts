@@ -23,6 +23,8 @@ export function judgeLedger(change: CommittedChange, truth: Truth, slack: Slack,
     const fresh = record !== undefined && record.unavailableSince === undefined
     if (!fresh) continue
     if (policy.spec.paused) report(8, `${grant.node} was granted while the policy is paused`)
+    if (policy.spec.locks?.length && truth.lockOwner !== 'slipway')
+      report(1, `${grant.node} was granted while the lock of kured is not ours`)
     judgeBudgets(grant, policy, after.grants, truth, slack, change.time, report)
     judgeControlPlane(grant, after.grants, truth, slack, change.time, report)
     judgeFailures(grant, truth, slack, change.time, report)

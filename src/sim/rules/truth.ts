@@ -6,6 +6,7 @@ import type { DrainSettings } from '../../api/drain-settings.ts'
 import type { KubeObject, Node } from '../../api/kube.ts'
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
+import { kuredAnnotation, kuredPlace } from '../kured.ts'
 import type { CommittedChange } from '../server/object-store.ts'
 
 export interface NodeRecord {
@@ -38,6 +39,8 @@ export class Truth {
   readonly released = new Set<string>()
   /** The highest epoch any order ever carried: what fences, fences against these. */
   epoch = 0
+  /** Who has the lock of kured. */
+  lockOwner: string | undefined
   /** The slots as last written: a ledger that was deleted does not give them back. */
   grants: readonly Grant[] = []
 
@@ -73,6 +76,11 @@ export class Truth {
         if (type === 'deleted') this.updates.delete(name)
         else this.updates.set(name, object as DirectUpdate)
         return
+      case 'DaemonSet': {
+        const lock = type === 'deleted' ? undefined : object.metadata.annotations?.[kuredAnnotation]
+        if (name === kuredPlace.name) this.lockOwner = lock === undefined ? undefined : JSON.parse(lock).nodeID
+        return
+      }
       case 'MaintenancePolicy':
         this.grants = (object as MaintenancePolicy).status?.ledger?.grants ?? this.grants
         this.#policyForces = forces((object as MaintenancePolicy).spec.drain)

@@ -142,7 +142,13 @@ describe('the facts of a host', () => {
       {
         '/etc/os-release': 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n',
         '/usr/bin/apt-get': '',
-        '/etc/kubernetes/manifests/kube-apiserver.yaml': 'image: registry.k8s.io/kube-apiserver:v1.36.3\n',
+        '/etc/kubernetes/manifests/kube-apiserver.yaml': [
+          'kubeadm.kubernetes.io/kube-apiserver.advertise-address.endpoint: 10.0.0.1:6443',
+          'image: registry.k8s.io/kube-apiserver:v1.36.3\n',
+        ].join('\n'),
+        '/etc/kubernetes/kubelet.conf': 'clusters:\n- cluster:\n    server: https://lb.example:6443\n',
+        '/etc/default/kubelet': '# --container-runtime=remote\nKUBELET_EXTRA_ARGS="--register-schedulable=true"\n',
+        '/etc/systemd/system/kubelet.service.d/20-own.conf': 'ExecStart=/usr/bin/kubelet --cloud-config /etc/cloud\n',
         '/etc/kubernetes/manifests/etcd.yaml': 'image: registry.k8s.io/etcd:3.6.4-0\n',
         '/etc/kubernetes/pki/ca.crt': certificate,
         '/etc/kubernetes/pki/ca.key': 'never read',
@@ -152,6 +158,7 @@ describe('the facts of a host', () => {
       (program) => {
         if (program === 'kubelet') return { stdout: 'Kubernetes v1.36.3\n' }
         if (program === 'containerd') return { stdout: 'containerd github.com/containerd/containerd/v2 v2.2.9 1c44\n' }
+        if (program === 'stat') return { stdout: 'cgroup2fs\n' }
         if (program === 'apt-cache') return { stdout: '   kubeadm | 1.36.3-1.1 | http://x  Packages\n' }
         return { exitCode: 127 }
       },
@@ -166,6 +173,10 @@ describe('the facts of a host', () => {
       rebootRequired: 'wanted by libc6',
       versionsOnOffer: ['v1.36.3'],
       certificatesExpireAt: '2036-11-12T09:01:36.000Z',
+      freeGiB: expect.any(Number),
+      cgroup: 'v2',
+      kubeletFlags: ['register-schedulable', 'cloud-config'],
+      kubeletServer: { url: 'https://lb.example:6443', own: false },
     })
     expect(facts.imageManager).toBeUndefined()
     expect(log.lines).toEqual([])

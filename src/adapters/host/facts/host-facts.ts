@@ -7,6 +7,7 @@ import type { Command, CommandResult, HostFacts } from '../../../ports/host.ts'
 import type { HostFiles } from '../../../ports/host-files.ts'
 import type { Log } from '../../../ports/log.ts'
 import { firstExpiry } from './certificates.ts'
+import { cgroupVersion, freeGiB, kubeletFlags, serverOfKubelet } from './preflight-facts.ts'
 import {
   chosenRuntime,
   etcdVersion,
@@ -53,6 +54,14 @@ export async function readHostFacts(sources: FactSources, signal: AbortSignal): 
     look.optional('reboot required', () => look.rebootRequired(packageManager)),
     look.optional('certificates', () => firstExpiry(sources.files)),
   ])
+  const [free, cgroup, flags, server] = await Promise.all([
+    look.optional('free space', () => freeGiB(sources.files)),
+    look.optional('cgroup version', async () =>
+      cgroupVersion(await look.says(['stat', '-fc', '%T', '/sys/fs/cgroup'])),
+    ),
+    look.optional('kubelet flags', () => kubeletFlags(sources.files)),
+    look.optional('API server of the kubelet', () => serverOfKubelet(sources.files)),
+  ])
   const architecture = arch()
   return {
     os: (os ?? 'Linux').slice(0, 256),
@@ -68,6 +77,10 @@ export async function readHostFacts(sources: FactSources, signal: AbortSignal): 
     ...(etcd !== undefined && { etcd }),
     ...(rebootRequired !== undefined && { rebootRequired }),
     ...(expiry !== undefined && { certificatesExpireAt: expiry }),
+    ...(free !== undefined && { freeGiB: free }),
+    ...(cgroup && { cgroup }),
+    ...(flags && { kubeletFlags: flags }),
+    ...(server && { kubeletServer: server }),
   }
 }
 

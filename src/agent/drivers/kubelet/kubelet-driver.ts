@@ -5,6 +5,7 @@ import { fileBeforeSchema } from '../../../api/kubernetes-notes.ts'
 import type { Order } from '../../../api/node-state.ts'
 import type { Reason } from '../../../api/reason.ts'
 import { removedFlagsIn, withoutRemovedFlags } from '../../../core/kubernetes/kubelet-arguments.ts'
+import { kubeletDropIns, kubeletFilesOfPeople } from '../../../core/kubernetes/kubelet-files.ts'
 import { sameVersion } from '../../../core/version.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ActStep, Driver, Staging, Step, StepContext } from '../driver.ts'
@@ -17,9 +18,6 @@ import { settleControlPlane } from './settle-control-plane.ts'
 
 const flagsFile = '/var/lib/kubelet/kubeadm-flags.env'
 const flagsNote = 'kubelet-flags-before'
-/** A person's files: nobody else takes anything out of them. */
-const filesOfPeople = ['/etc/default/kubelet', '/etc/sysconfig/kubelet']
-const dropIns = '/etc/systemd/system/kubelet.service.d'
 
 export const kubeletDriver: Driver = {
   name: 'kubelet',
@@ -56,8 +54,8 @@ async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | un
 
 async function flagsOfPeople(host: Host, order: Order): Promise<Reason | undefined> {
   const target = targetVersion(order)
-  const units = (await host.files.names(dropIns)).filter((name) => name.endsWith('.conf'))
-  for (const path of [...filesOfPeople, ...units.map((name) => `${dropIns}/${name}`)]) {
+  const units = (await host.files.names(kubeletDropIns)).filter((name) => name.endsWith('.conf'))
+  for (const path of [...kubeletFilesOfPeople, ...units.map((name) => `${kubeletDropIns}/${name}`)]) {
     const found = removedFlagsIn((await host.files.read(path)) ?? '', target)
     if (found.length === 0) continue
     const flags = found.join(', ')

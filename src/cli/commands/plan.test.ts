@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { cliFixture, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
+import type { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
+import { configMaps, pods, secrets } from '../../api/kube.ts'
+import { KubeError } from '../../api/kube-error.ts'
+import type { PlanReport } from '../../core/plan/plan-report.ts'
+import type { PlanOptions } from '../dependencies.ts'
+
+const report: PlanReport = {
+  update: 'to-1-36',
+  verdict: 'blocked',
+  rehearsals: 3,
+  nodes: 3,
+  durationSeconds: { least: 1200, expected: 1500, most: 1800 },
+  waves: [
+    { title: 'control plane', nodes: [{ name: 'cp1', certain: true }] },
+    {
+      title: 'workers',
+      nodes: [
+        { name: 'w1', certain: true },
+        { name: 'w2', certain: false },
+      ],
+    },
+  ],
+  blockers: [
+    {
+      certainty: 'certain',
+      code: 'PodDisruptionBudget',
+      cause: 'PodDisruptionBudget shop/web',
+      message: 'shop/web-1 waits for it',
+      nodes: ['w1'],
+    },
+  ],
+  unplaced: [{ certainty: 'possible', workload: 'Deployment shop/large', pods: 2, message: '0/3 nodes are available' }],
+  assumptions: ['downloads are not counted'],
+}
+
+const podWithSecrets = {
+  metadata: {
+    name: 'web-1',
+    creationTimestamp: '2026-11-15T11:00:00Z',
+    namespace: 'shop',
+    labels: { app: 'web' },
+    annotations: { 'kubectl.kubernetes.io/last-applied-configuration': 'hunter2' },
+  },
+  spec: {
+    nodeName: 'w1',
+    containers: [
+      {
+        name: 'main',
+        image: 'web:1',
+        command: ['serve', '--password=hunter2'],
+        env: [{ name: 'PASSWORD', value: 'hunter2' }],
+        resources: { requests: { cpu: '250m' }, limits: { cpu: '1' } },
+      },
+    ],
+    volumes: [{ name: 'v', secret: { secretName: 'hunter2' } }],
+  },
+  status: {
+    phase: 'Running',
+    conditions: [
+      { type: 'Ready', status: 'True' },
+      { type: 'Initialized', status: 'True' },
+    ],
+  },
+} as const
+
+function cluster(): FakeKubeApi {
+  return upgradeMidway()
+    .put(pods, podWithSecrets)
+    .put(secrets, { metadata: { name: 's', namespace: 'shop' }, data: { password: 'aHVudGVyMg==' } })
+    .put(configMaps, { metadata: { name: 'c', namespace: 'shop' }, data: { password: 'hunter2' } })
+}
+
+describe('snapshot', () => {
+  it('holds what a plan needs and nothing that is secret', async () => {
+    const cli = cliFixture(cluster())
+    expect(await cli.run('snapshot')).toBe(0)
+    expect(cli.out.text).not.toContain('hunter2')
+    const snapshot = JSON.parse(cli.out.text)
+    expect(snapshot).toMatchObject({ kind: 'ClusterSnapshot', version: 1, installed: true })
+    expect(snapshot.nodes).toHaveLength(7)
+    expect(snapshot.pods[0].spec).toEqual({
+      nodeName: 'w1',
+      containers: [{ name: 'main', image: 'web:1', resources: { requests: { cpu: '250m' } } }],
+      volumes: [{ name: 'v' }],
+    })
+  })
+
+  it('reads page by page', async () => {
+    const api = cluster()
+    const lists: number[] = []
+    api.before = (verb, type) => void (verb === 'list' && type.kind === 'Node' && lists.push(1))
+    api.pageSize = 3
+    const cli = cliFixture(api)
+    await cli.run('snapshot')
+    expect(lists.length).toBeGreaterThanOrEqual(3)
+    expect(JSON.parse(cli.out.text).nodes).toHaveLength(7)
+  })
+
+  it('names every right that is missing', async () => {
+    const api = cluster()
+    api.before = (_, { kind, plural }) => {
+      if (kind === 'Pod' || kind === 'Job') throw new KubeError('Forbidden', `cannot list ${plural}`)
+    }
+    const cli = cliFixture(api)
+    expect(await cli.run('snapshot')).toBe(4)
+    expect(cli.err.text).toContain('these credentials may not list pods, list jobs')
+    expect(cli.err.text).toContain('next: ask for these rights')
+  })
+
+  it('does without our kinds where Slipway is not installed', async () => {
+    const api = cluster()
+    api.before = (_, { apiVersion, plural }) => {
+      if (apiVersion.startsWith('slipway.dev')) throw new KubeError('NotFound', `no ${plural}`)
+    }
+    const cli = cliFixture(api)
+    expect(await cli.run('snapshot')).toBe(0)
+    expect(JSON.parse(cli.out.text)).toMatchObject({ installed: false, nodeStates: [] })
+  })
+})
+
+describe('plan', () => {
+  const asked: PlanOptions[] = []
+  const runPlan = async (options: PlanOptions) => {
+    asked.push(options)
+    return report
+  }
+
+  it('tells order, duration and what is in the way, and ends with 3 when blocked', async () => {
+    const cli = cliFixture(cluster(), { runPlan })
+    expect(await cli.run('plan', '--kubernetes', 'v1.36.3', '--max-unavailable', '2')).toBe(3)
+    expect(asked.at(-1)?.update.spec).toEqual({ kubernetes: { version: 'v1.36.3' }, strategy: { maxUnavailable: 2 } })
+    expect(asked.at(-1)?.snapshot.nodes).toHaveLength(7)
+    expect(cli.out.text).toMatchInlineSnapshot(`
+      "to-1-36: it will be held up: 1 certain obstacle
+        3 nodes, about 25m (20m to 30m); rehearsed 3 times
+        1. control plane (1): cp1
+        2. workers (2): w1, w2?
+      in its way:
+        certain   PodDisruptionBudget PodDisruptionBudget shop/web on w1
+                  shop/web-1 waits for it
+      pods that find no node for a while:
+        possible  Deployment shop/large: 2 at most; 0/3 nodes are available
+      what this rests on:
+        downloads are not counted
+      "
+    `)
+  })
+
+  it('ends well where nothing certain is in the way', async () => {
+    const cli = cliFixture(cluster(), { runPlan: async () => ({ ...report, verdict: 'possiblyBlocked' }) })
+    expect(await cli.run('plan', '--reboot', 'Always', '--output', 'json')).toBe(0)
+    expect(JSON.parse(cli.out.text).verdict).toBe('possiblyBlocked')
+  })
+
+  it('works on a saved cluster, without one that can be reached', async () => {
+    const saved = cliFixture(cluster())
+    await saved.run('snapshot')
+    const connect = () => Promise.reject(new Error('nobody there'))
+    const cli = cliFixture(cluster(), { runPlan, connect, readFile: async () => saved.out.text })
+    expect(await cli.run('plan', '--reboot', 'Always', '--snapshot', 'cluster.json')).toBe(3)
+    expect(asked.at(-1)?.snapshot.pods).toHaveLength(1)
+  })
+
+  it.each([
+    { text: 'no: json', why: 'it is not JSON' },
+    { text: '{"kind":"ClusterSnapshot","version":2}', why: 'version' },
+  ])('refuses a file that is no snapshot: $why', async ({ text, why }) => {
+    const cli = cliFixture(cluster(), { runPlan, readFile: async () => text })
+    expect(await cli.run('plan', '--reboot', 'Always', '--snapshot', 'x.json')).toBe(2)
+    expect(cli.err.text).toContain('x.json is no snapshot of a cluster')
+    expect(cli.err.text).toContain(why)
+  })
+})

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { answerOf, toNewest, type ViewTraits } from '../../../test/samples/check-views.ts'
+import { packageVersion } from './package-version.ts'
+
+const other = { w1: { facts: { versionsOnOffer: ['v1.36.1', 'v1.36.2'] } } }
+const bundle = { url: '/srv/bundle.tar', sha256: 'a'.repeat(64) }
+
+describe('the check PackageVersion', () => {
+  it.each<[string, ViewTraits, string | undefined]>([
+    ['on offer', {}, 'Passed: no host says that it cannot have v1.36.3'],
+    ['not on offer', { hosts: other }, 'Failed: w1 cannot install v1.36.3; on offer: v1.36.1, v1.36.2'],
+    [
+      'not on offer, and installed already',
+      { hosts: { w1: { kubelet: 'v1.36.3', facts: { versionsOnOffer: ['v1.36.4'] } } } },
+      'Passed: no host says that it cannot have v1.36.3',
+    ],
+    ['what a bundle holds', { hosts: other, spec: { ...toNewest, airGapped: { bundle } } }, undefined],
+    [
+      'skipped',
+      { hosts: other, spec: { ...toNewest, preflight: { skip: ['PackageVersion'] } } },
+      'Skipped: skipped; it would have said Failed: w1 cannot install v1.36.3; on offer: v1.36.1, v1.36.2',
+    ],
+  ])('%s', (_name, traits, answer) => expect(answerOf(packageVersion, traits)).toBe(answer))
+})

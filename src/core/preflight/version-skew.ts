@@ -1,0 +1,61 @@
+// https://kubernetes.io/releases/version-skew-policy/: API servers within one minor version; kubelets never newer than the
+// oldest of them, and at most three minor versions older (kubelets before v1.25: two).
+
+import { nameList } from '../name-list.ts'
+import { roleOf } from '../node/node-facts.ts'
+import { compareVersions, minorsBetween, parseVersion, type Version } from '../version.ts'
+import { type Check, type CheckView, type Finding, factsOf, failed, kubeletOf, passed } from './check.ts'
+
+export const versionSkew: Check = {
+  name: 'VersionSkew',
+  judge: (view) => {
+    const target = view.spec.kubernetes && parseVersion(view.spec.kubernetes.version)
+    if (!target) return undefined
+    const servers = apiServers(view)
+    const [oldest] = servers
+    const newest = servers.at(-1)
+    if (!oldest || !newest) return passed('no API server names its version')
+    if (minorsBetween(oldest, newest) > 1) {
+      return failed(
+        `API servers run ${oldest.text} and ${newest.text}: more than one minor version apart; upgrade the older ones first`,
+      )
+    }
+    return newerKubelets(view, oldest) ?? leftBehind(view, newest, target) ?? passed(`API servers run ${oldest.text}`)
+  },
+}
+
+function apiServers(view: CheckView): readonly Version[] {
+  const told = view.nodes.flatMap((node) => factsOf(view, node)?.apiServer ?? [])
+  return (told.length > 0 ? told : [view.serverVersion])
+    .flatMap((version) => parseVersion(version) ?? [])
+    .sort((a, b) => compareVersions(a.text, b.text))
+}
+
+function newerKubelets(view: CheckView, oldest: Version): Finding | undefined {
+  // A control-plane node's kubelet talks to its own API server, and rule 3 is held against that one.
+  const newer = view.nodes.filter((node) => {
+    const version = parseVersion(kubeletOf(view, node) ?? '')
+    return roleOf(node) === 'Worker' && version !== undefined && minorsBetween(oldest, version) > 0
+  })
+  if (newer.length === 0) return undefined
+  const names = nameList(newer.map(({ metadata }) => metadata.name))
+  return failed(
+    `the kubelets of ${names} are newer than the API server (${oldest.text}); upgrade the control plane first`,
+  )
+}
+
+/** Kubelets that would be too old for the API servers once this update is done. */
+function leftBehind(view: CheckView, newest: Version, target: Version): Finding | undefined {
+  const chosen = new Set(view.selected)
+  const upgrades = view.selected.some((node) => roleOf(node) === 'ControlPlane')
+  const server = upgrades && compareVersions(target.text, newest.text) > 0 ? target : newest
+  const behind = view.nodes.filter((node) => {
+    const version = parseVersion(kubeletOf(view, node) ?? '')
+    return !chosen.has(node) && version !== undefined && minorsBetween(version, server) > (version.minor < 25 ? 2 : 3)
+  })
+  if (behind.length === 0) return undefined
+  const names = nameList(behind.map(({ metadata }) => metadata.name))
+  return failed(
+    `the kubelets of ${names} would be too old for the API server (${server.text}): at most three minor versions; upgrade them first`,
+  )
+}

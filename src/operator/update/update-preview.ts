@@ -1,0 +1,28 @@
+import type { DirectUpdate } from '../../api/direct-update.ts'
+import type { Preview } from '../../api/preview.ts'
+import { resolveCount } from '../../core/count.ts'
+import { previewOf } from '../../core/plan/preview.ts'
+import { strategyOf } from '../../core/update/waves.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { RunningOperation, Slots } from './running-operation.ts'
+
+/** What the planner can tell of an update from what the operator watches anyway. */
+export function previewFor(
+  { nodes, states, policy }: Cluster,
+  slots: Slots,
+  { spec }: DirectUpdate,
+  { table, operation }: RunningOperation,
+): Preview {
+  const whole = (policy?.spec.budgets ?? []).filter(({ per, nodeSelector }) => !per && !nodeSelector)
+  const limits = whole.map(({ maxUnavailable }) => resolveCount(maxUnavailable, nodes.size))
+  const strategy = strategyOf(spec.strategy)
+  return previewOf({
+    nodes: [...nodes.values()].filter(({ metadata }) => table.standing(metadata.name) === 'waiting'),
+    states: states.values(),
+    work: operation.work,
+    waves: strategy.waves,
+    atOnce: Math.min(resolveCount(strategy.maxUnavailable, table.workers), ...limits),
+    paused: policy?.spec.paused === true,
+    heldBy: (node) => slots.holderOf(node),
+  })
+}

@@ -1,0 +1,74 @@
+// Objects that stand in an update's way, as users have them in their clusters.
+
+import type { NodeName } from './preflight-bed.ts'
+
+const pod = (name: string, node: NodeName, cpu = '0') => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'default', labels: { app: name } },
+  spec: {
+    nodeName: node,
+    terminationGracePeriodSeconds: 0,
+    containers: [{ name: 'main', image: 'a', resources: { requests: { cpu } } }],
+  },
+})
+
+const budget = (name: string, app: string) => ({
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name, namespace: 'default' },
+  spec: { minAvailable: 1, selector: { matchLabels: { app } } },
+})
+
+/** One pod, and a budget that wants one. */
+export const single = [pod('single', 'w1'), budget('single', 'single')]
+
+export const twice = [pod('twice', 'w1'), budget('twice-a', 'twice'), budget('twice-b', 'twice')]
+
+/** Each node is full but for one CPU. */
+export const large = [
+  pod('large', 'w1', '3'),
+  pod('other', 'w2', '3'),
+  pod('c1-own', 'c1', '3'),
+  pod('c2-own', 'c2', '3'),
+]
+
+export const webhook = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingWebhookConfiguration',
+  metadata: { name: 'evictions' },
+  webhooks: [
+    {
+      name: 'evictions.policy.example',
+      clientConfig: { service: { namespace: 'default', name: 'nobody', path: '/' } },
+      rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['pods/eviction'], operations: ['CREATE'] }],
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+    },
+  ],
+}
+
+/** The endpoint of its service, on w1. */
+export const slice = {
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: 'nobody-1', namespace: 'default', labels: { 'kubernetes.io/service-name': 'nobody' } },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: ['10.0.0.9'], nodeName: 'w1', conditions: { ready: true } }],
+  ports: [],
+}
+
+export const lease = (node: NodeName, renewed: Date) => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { name: node, namespace: 'kube-node-lease' },
+  spec: { holderIdentity: node, renewTime: `${renewed.toISOString().slice(0, -1)}000Z` },
+})
+
+/** Through an API that Kubernetes 1.37 does not serve. */
+export const serviceRange = {
+  apiVersion: 'networking.k8s.io/v1beta1',
+  kind: 'ServiceCIDR',
+  metadata: { name: 'spare' },
+  spec: { cidrs: ['10.97.0.0/24'] },
+}

@@ -1,0 +1,115 @@
+// A plan is made from what can be read of a living cluster, and the cluster is left as it was.
+
+import { describe, expect } from 'vitest'
+import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
+import { type ClusterSnapshot, clusterSnapshotSchema } from '../../src/api/snapshot.ts'
+import { readClusterSnapshot } from '../../src/cli/cluster-snapshot.ts'
+import type { PlanReport } from '../../src/core/plan/plan-report.ts'
+import { rehearse } from '../../src/main/simulation/rehearse.ts'
+import { type Story, scenario } from './story.ts'
+import { scriptOf } from './story-update.ts'
+
+const { signal } = new AbortController()
+const script = scriptOf('true')
+
+/** Saved and read back, as a file would be. */
+async function snapshotOf({ cluster }: Story): Promise<ClusterSnapshot> {
+  const { sim } = cluster
+  const read = readClusterSnapshot(sim.client('reader'), sim.clock, signal)
+  await cluster.pass(1_000)
+  return clusterSnapshotSchema.parse(JSON.parse(JSON.stringify(await read)))
+}
+
+async function planOf(story: Story, spec: DirectUpdateSpec): Promise<PlanReport> {
+  const options = { update: { name: 'planned', spec }, version: '0.0.0', seed: 7, rehearsals: 3 }
+  return rehearse({ ...options, snapshot: await snapshotOf(story) }, signal)
+}
+
+const requests = (cpu: string) => ({
+  containers: [{ name: 'main', image: 'pretend', resources: { requests: { cpu } } }],
+})
+
+describe('a plan', () => {
+  scenario('of an update that nothing holds up names every node in its order', { nodes: 5 }, async (story) => {
+    await story.person.deploys({ name: 'web', replicas: 3, maxUnavailable: 1 })
+    await story.cluster.pass(20_000)
+    const versionBefore = story.cluster.sim.server.resourceVersion
+    const plan = await planOf(story, { script })
+    expect(plan).toMatchObject({ verdict: 'clear', nodes: 5, blockers: [], unplaced: [] })
+    expect(plan.waves.map(({ nodes }) => nodes.map(({ name }) => name))).toEqual([['cp1'], ['w1', 'w2', 'w3', 'w4']])
+    expect(plan.waves.every(({ nodes }) => nodes.every(({ certain }) => certain))).toBe(true)
+    expect(plan.durationSeconds.expected).toBeGreaterThan(5 * 45)
+    expect(plan.durationSeconds.expected).toBeLessThan(5 * 120)
+    const written = Number(story.cluster.sim.server.resourceVersion) - Number(versionBefore)
+    expect(written, 'only heartbeats go on').toBeLessThan(20)
+  })
+
+  scenario('calls a budget that never allows anything certain', { nodes: 4 }, async (story) => {
+    await story.person.deploys({ name: 'web', replicas: 2, minAvailable: 2 })
+    await story.cluster.pass(20_000)
+    const plan = await planOf(story, { script })
+    expect(plan.verdict).toBe('blocked')
+    expect(plan.blockers).toMatchObject([
+      { certainty: 'certain', code: 'PodDisruptionBudget', cause: 'PodDisruptionBudget shop/web' },
+    ])
+    expect(plan.nodes, 'it is rehearsed to the end all the same').toBe(4)
+  })
+
+  scenario('finds every obstacle, not the first one only', { nodes: 4 }, async (story) => {
+    await story.person.deploys({ name: 'web', replicas: 2, maxUnavailable: 0 })
+    await story.person.createsPod('lonely', 'w2')
+    await story.cluster.pass(20_000)
+    const { blockers } = await planOf(story, { script })
+    expect(blockers.map(({ certainty, cause }) => `${certainty} ${cause}`)).toEqual([
+      'certain Pod shop/lonely',
+      'certain PodDisruptionBudget shop/web',
+    ])
+  })
+
+  scenario('tells of pods that have only one node to go to', { nodes: 4 }, async (story) => {
+    const pod = { nodeSelector: { 'kubernetes.io/hostname': 'w2' } }
+    await story.person.deploys({ name: 'bound', replicas: 2, minAvailable: 1, pod })
+    await story.cluster.pass(20_000)
+    const { blockers, unplaced } = await planOf(story, { script })
+    expect(blockers).toMatchObject([{ certainty: 'certain', cause: 'PodDisruptionBudget shop/bound', nodes: ['w2'] }])
+    expect(unplaced).toMatchObject([{ certainty: 'certain', workload: 'Deployment shop/bound' }])
+    expect(unplaced[0]?.message).toContain("didn't match Pod's node affinity/selector")
+  })
+
+  scenario('tells of pods that fit nowhere while a node is away', { nodes: 4 }, async (story) => {
+    await story.person.deploys({ name: 'large', replicas: 3, pod: requests('5') })
+    await story.cluster.pass(20_000)
+    const { unplaced, verdict } = await planOf(story, { script })
+    expect(verdict).toBe('clear')
+    expect(unplaced).toMatchObject([{ certainty: 'certain', workload: 'Deployment shop/large' }])
+    expect(unplaced[0]?.message).toContain('had too little cpu')
+  })
+
+  scenario('of what the operator would refuse says so at once', { nodes: 3 }, async (story) => {
+    const plan = await planOf(story, { kubernetes: { version: 'v1.34.0' } })
+    expect(plan).toMatchObject({ verdict: 'blocked', nodes: 0, rehearsals: 1, blockers: [{ code: 'Downgrade' }] })
+  })
+
+  scenario('knows nodes that are down, and waits for none of them for ever', { nodes: 4 }, async (story) => {
+    story.cluster.machine('w2').losePower()
+    await story.cluster.until(
+      'w2 is gone',
+      () =>
+        !story.cluster
+          .node('w2')
+          ?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    )
+    const plan = await planOf(story, { script, strategy: { maxUnavailable: 2 } })
+    expect(plan.blockers).toMatchObject([{ certainty: 'certain', code: 'NodeNotReady' }])
+    expect(plan.waves.flatMap(({ nodes }) => nodes.map(({ name }) => name))).toEqual(['cp1', 'w1', 'w3'])
+  })
+
+  scenario('measures with the times of earlier work', { nodes: 3 }, async (story) => {
+    const before = await planOf(story, { script })
+    await story.update.script('true').succeeds()
+    const after = await planOf(story, { script })
+    expect(before.assumptions[0]).toContain('script 60 s')
+    expect(after.assumptions[0]).toMatch(/^measured on earlier work: script \d s/)
+    expect(after.durationSeconds.expected).toBeLessThan(before.durationSeconds.expected / 2)
+  })
+})
