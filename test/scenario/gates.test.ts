@@ -271,9 +271,11 @@ describe('a gate after each wave of workers', () => {
 describe('a gate of the policy', () => {
   const web = new PretendWeb()
   scenario('holds for every update', { nodes: 2, web }, async (story) => {
-    const { person, update } = story
+    const { person, update, cluster } = story
     web.answers('check.example', broken)
     await person.setsPolicy({ gates: [http] })
+    // The operator has seen it: nothing that starts later may miss it.
+    await cluster.pass(1_000)
     const held = await update.script('true').is('InProgress', 'GateWaiting')
     untouched(story)
     web.answers('check.example', ok)

@@ -3,15 +3,6 @@
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import { isEndedPhase, isRetryOpen } from '../../core/update/operation.ts'
 
-/**
- * Nodes that join after this are not part of the operation. The first one starts with the update's creation, an instant of
- * the API server's clock as the nodes' own are: ours may be off. A later one starts when its edit is seen.
- */
-export function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
-  const created = new Date(metadata.creationTimestamp)
-  return status?.operationID === undefined || now < created ? created : now
-}
-
 export function isPlanned({ status }: DirectUpdate): boolean {
   return status?.conditions?.some(({ type, status: holds }) => type === 'Planned' && holds === 'True') ?? false
 }
