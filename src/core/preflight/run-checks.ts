@@ -32,9 +32,9 @@ export function runChecks(view: CheckView, checks: readonly Check[] = allChecks)
   }
 }
 
-/** A check users know by a reason of its own is told by that; the others together, by their names. */
+/** A check users know by a reason of its own is told by that, the first of them; the others together, by their names. */
 function refusalOf(answers: readonly Answer[]): Preflight['refusal'] {
-  const known = answers.find(({ lasting }) => lasting) ?? answers.find(({ code }) => code !== undefined)
+  const known = answers.find(({ code }) => code !== undefined)
   if (known?.code) return { reason: { code: known.code, message: known.message }, lasting: known.lasting ?? false }
   if (answers.length === 0) return undefined
   const message = answers.map(({ check, result, message }) => `${check} (${result}): ${message}`).join('; ')
