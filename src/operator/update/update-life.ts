@@ -12,3 +12,12 @@ export function isOver({ spec, status }: DirectUpdate, id: string): boolean {
   if (status?.operationID !== id || !isEndedPhase(status.phase)) return false
   return !(status.phase === 'Failed' && isRetryOpen({ spec, status }))
 }
+
+/**
+ * Nodes that join after this are not part of the operation. The first one starts with the update's creation, an instant of
+ * the API server's clock as the nodes' own are: ours may be off. A later one starts when its edit is seen.
+ */
+export function startOf({ metadata, status }: DirectUpdate, now: Date): Date {
+  const created = new Date(metadata.creationTimestamp)
+  return status?.operationID === undefined || now < created ? created : now
+}
