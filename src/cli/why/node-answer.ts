@@ -94,7 +94,7 @@ function queueFindings({ node, state, updates }: NodeFacts): readonly Finding[] 
     })
 }
 
-/** What was refused, or needs a person, goes on by itself when its cause is put right. */
+/** One that was refused, or needs a person, is not over: it goes on when the cause is put right. */
 function stillWants({ status }: DirectUpdate): boolean {
   return !isEndedPhase(status?.phase) && status?.phase !== 'Planned'
 }
