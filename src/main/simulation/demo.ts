@@ -24,13 +24,18 @@ export class DemoStory {
   constructor(rollout: Rollout, signal: AbortSignal) {
     this.#rollout = rollout
     this.#signal = signal
-    this.#open = [() => this.#killOperator(), () => this.#cutPower(), () => this.#relieveBudget()]
+    this.#open = [
+      () => this.#takeReplica(),
+      () => this.#killOperator(),
+      () => this.#cutPower(),
+      () => this.#relieveBudget(),
+    ]
   }
 
-  /** Two pods that must both be there: nothing of it can be evicted before somebody adds a third. */
+  /** Three pods of which two must be there: preflight has nothing against that. */
   async prepare(): Promise<void> {
     const { person, simulated } = this.#rollout
-    await createWorkload(person, { namespace: shop, name: checkout, replicas: 2, minAvailable: 2 }, this.#signal)
+    await createWorkload(person, { namespace: shop, name: checkout, replicas: 3, minAvailable: 2 }, this.#signal)
     await simulated.cluster.run({ limitMs: 20_000 })
   }
 
@@ -45,6 +50,13 @@ export class DemoStory {
     }
     this.#open = left
     return told
+  }
+
+  /** Now nothing of it can be evicted before somebody adds a third again. */
+  async #takeReplica(): Promise<string | undefined> {
+    if (this.#done() < 1) return undefined
+    await this.#scale(2)
+    return `a person takes one replica of ${shop}/${checkout} away, so that its budget allows no disruption`
   }
 
   async #killOperator(): Promise<string | undefined> {
@@ -67,7 +79,7 @@ export class DemoStory {
   }
 
   async #relieveBudget(): Promise<string | undefined> {
-    const { person, simulated } = this.#rollout
+    const { simulated } = this.#rollout
     const blocked = this.#statesIn('Draining').some(
       ({ status }) => status?.rollout?.reason?.code === 'PodDisruptionBudget',
     )
@@ -75,9 +87,13 @@ export class DemoStory {
     if (!blocked) return undefined
     this.#blockedSinceMs ??= nowMs
     if (nowMs - this.#blockedSinceMs < blockedForMs) return undefined
-    const body = { spec: { replicas: 3 } }
-    await person.patch(deployments, { name: checkout, namespace: shop }, { type: 'merge', body }, this.#signal)
+    await this.#scale(3)
     return `a person gives ${shop}/${checkout} a third replica, so that its budget allows a disruption`
+  }
+
+  async #scale(replicas: number): Promise<void> {
+    const patch = { type: 'merge', body: { spec: { replicas } } } as const
+    await this.#rollout.person.patch(deployments, { name: checkout, namespace: shop }, patch, this.#signal)
   }
 
   #statesIn(...phases: readonly NodePhase[]): readonly NodeState[] {
