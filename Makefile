@@ -28,11 +28,11 @@ demo: $(INSTALLED) ## watch a simulated cluster being upgraded: no cluster neede
 test: $(INSTALLED) ## all tests, real API server included; SEEDS=100000 for more fault runs (default 5000)
 	@$(BIN)/vitest run
 
-e2e: $(INSTALLED) ## booted machines, kubeadm clusters, most drivers: needs root; builds Kubernetes once, into the user's cache folder
+e2e: image ## booted machines, kubeadm clusters, most drivers: needs root; builds Kubernetes once, into the user's cache folder
 	@[ "$$(id -u)" = 0 ] || { echo 'make e2e boots machines and needs root: run it as root' >&2; exit 1; }
 	@SLIPWAY_E2E=1 $(BIN)/vitest run --project e2e
 
-e2e-full: $(INSTALLED) ## all of that on more and larger clusters, and all drivers: more than an hour
+e2e-full: image ## all of that on more and larger clusters, and all drivers: more than an hour
 	@[ "$$(id -u)" = 0 ] || { echo 'make e2e-full boots machines and needs root: run it as root' >&2; exit 1; }
 	@SLIPWAY_E2E=full $(BIN)/vitest run --project e2e
 

@@ -1,7 +1,6 @@
 // The image that `make image` writes, under a real containerd.
 
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Bed, openBed } from '../bed/bed.ts'
@@ -9,8 +8,8 @@ import type { Machine } from '../bed/machine.ts'
 import { nodeTemplate } from '../bed/node-template.ts'
 import { olderKubernetesVersion } from '../bed/versions.ts'
 import { repository } from '../house/planted-tree.ts'
+import { imageArchive } from './slipway-in-cluster.ts'
 
-const archive = join(repository, 'dist/image/slipway.tar')
 const version = execFileSync('node', ['-p', 'require("./package.json").version'], { cwd: repository }).toString().trim()
 const image = `docker.io/library/slipway:${version}`
 let bed: Bed
@@ -18,11 +17,10 @@ let machine: Machine
 let containers = 0
 
 beforeAll(async () => {
-  execFileSync('make', ['image'], { cwd: repository, stdio: 'ignore' })
   bed = await openBed()
   machine = await bed.machine(await nodeTemplate(bed, olderKubernetesVersion))
   while ((await ctr('version')).code !== 0) await delay(100)
-  const imported = await machine.exec(['ctr', 'images', 'import', '/dev/stdin'], { input: { file: archive } })
+  const imported = await machine.exec(['ctr', 'images', 'import', '/dev/stdin'], { input: { file: imageArchive } })
   expect(imported.code, imported.stderr).toBe(0)
 })
 afterAll(async () => {

@@ -12,6 +12,8 @@ import { execute } from '../bed/execute.ts'
 import type { KubeadmCluster } from '../bed/kubeadm-cluster.ts'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
+/** Made once, before the first test: two files that make it at once would take it away from each other. */
+export const imageArchive = process.env.SLIPWAY_IMAGE ?? join(project, 'dist/image/slipway.tar')
 const lookEveryMs = 500
 
 export class SlipwayInCluster {
@@ -24,7 +26,7 @@ export class SlipwayInCluster {
   }
 
   static async install(cluster: KubeadmCluster): Promise<SlipwayInCluster> {
-    await cluster.importImage(await imageArchive())
+    await cluster.importImage(imageArchive)
     const printed = await execute([join(project, 'slipway'), 'install', '--print'])
     if (printed.code !== 0) throw new Error(`slipway install --print: ${printed.stderr}`)
     await cluster.kubectl(['apply', '--server-side', '-f', '-'], printed.stdout)
@@ -106,12 +108,4 @@ export class SlipwayInCluster {
     )
     return parts.join('\n')
   }
-}
-
-async function imageArchive(): Promise<string> {
-  const made = process.env.SLIPWAY_IMAGE
-  if (made !== undefined) return made
-  const { code, stderr } = await execute(['make', '-C', project, 'image'])
-  if (code !== 0) throw new Error(`make image: ${stderr}`)
-  return join(project, 'dist/image/slipway.tar')
 }

@@ -46,7 +46,11 @@ export const mutations: readonly Mutation[] = [
     name: 'two control-plane nodes at once',
     rule: '2',
     edits: [
-      { file: 'src/core/ledger/grants.ts', find: 'if (others.length > 0) {', replace: 'if (others.length > 1) {' },
+      {
+        file: 'src/core/ledger/grants.ts',
+        find: 'if (others.length === 0) return',
+        replace: 'if (others.length < 2) return',
+      },
       {
         file: 'src/operator/update/running-operation.ts',
         find: 'this.table.inControlPlaneWave ? 1 :',
@@ -155,8 +159,8 @@ export const mutations: readonly Mutation[] = [
     edits: [
       {
         file: 'src/operator/update/running-operation.ts',
-        find: 'if (this.#stopped()) {',
-        replace: 'if (this.#stopped() && false) {',
+        find: '  #stop(): Reason | undefined {',
+        replace: '  #stop(): Reason | undefined {\n    if (Date.now() > 0) return undefined',
       },
     ],
   },

@@ -25,14 +25,12 @@ export class DemoStory {
     this.#rollout = rollout
     this.#signal = signal
     this.#open = [
-      () => this.#takeReplica(),
-      () => this.#killOperator(),
-      () => this.#cutPower(),
-      () => this.#relieveBudget(),
+      ...[() => this.#killOperator(), () => this.#cutPower()],
+      ...[() => this.#tightenBudget(), () => this.#relieveBudget()],
     ]
   }
 
-  /** Three pods of which two must be there: preflight has nothing against that. */
+  /** Of three pods two must be there: nothing of it can be evicted once somebody takes the third away. */
   async prepare(): Promise<void> {
     const { person, simulated } = this.#rollout
     await createWorkload(person, { namespace: shop, name: checkout, replicas: 3, minAvailable: 2 }, this.#signal)
@@ -52,13 +50,6 @@ export class DemoStory {
     return told
   }
 
-  /** Now nothing of it can be evicted before somebody adds a third again. */
-  async #takeReplica(): Promise<string | undefined> {
-    if (this.#done() < 1) return undefined
-    await this.#scale(2)
-    return `a person takes one replica of ${shop}/${checkout} away, so that its budget allows no disruption`
-  }
-
   async #killOperator(): Promise<string | undefined> {
     const { cluster } = this.#rollout.simulated
     const busy = this.#statesIn('Draining', 'Working')
@@ -76,6 +67,12 @@ export class DemoStory {
     if (!victim || busySinceMs === undefined || cluster.clock.now().getTime() - busySinceMs < 8_000) return undefined
     cluster.machine(victim.metadata.name).losePowerFor(powerlessMs)
     return `${victim.metadata.name} loses power in the middle of its work and boots again`
+  }
+
+  async #tightenBudget(): Promise<string | undefined> {
+    if (this.#done() < 3) return undefined
+    await this.#scale(2)
+    return `a person scales ${shop}/${checkout} down to two replicas, and its budget wants two`
   }
 
   async #relieveBudget(): Promise<string | undefined> {
