@@ -15,7 +15,7 @@ import { Deadline } from './deadline.ts'
 import type { Driver, Step, StepContext } from './drivers/driver.ts'
 import { folderContent, folderNotes } from './journal/notes.ts'
 import type { EndState, OrderFolder } from './journal/order-folder.ts'
-import { corrupt } from './journal/sealed-file.ts'
+import { settleSteps } from './order-steps.ts'
 import {
   askedBack,
   type Gatekeeper,
@@ -26,7 +26,7 @@ import {
 } from './permission.ts'
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
 import { runStep, type StepOutcome } from './step-runner.ts'
-import { planUndo, type UndoPlan, undoStepsOf } from './undo-plan.ts'
+import { planUndo, type UndoPlan } from './undo-plan.ts'
 
 export interface Workshop extends Gatekeeper {
   readonly host: Host
@@ -49,23 +49,9 @@ interface Task {
   readonly stop: Reason | undefined
 }
 
-export interface StepNames {
-  readonly steps: readonly string[]
-  readonly undo: readonly string[]
-}
-
 const stagingBackOff = { baseMs: 500, maxMs: 10_000 }
 const obstacleBackOff = { baseMs: 2_000, maxMs: 15_000 }
 const soonMs = 5_000
-
-export function stepsOf(order: Order, drivers: readonly Driver[]): readonly Step[] {
-  return drivers.filter((driver) => driver.concerns(order)).flatMap((driver) => driver.steps(order))
-}
-
-export function stepNamesOf(order: Order, drivers: readonly Driver[]): StepNames {
-  const named = (steps: readonly Step[]) => steps.map((step) => step.name)
-  return { steps: named(stepsOf(order, drivers)), undo: named(undoStepsOf(order, drivers)) }
-}
 
 /**
  * Goes on with the order until it has ended and its end is in the journal; returns the agent's last word. An order that is
@@ -77,7 +63,7 @@ export async function carryOut(
   stop: Reason | undefined,
   signal: AbortSignal,
 ): Promise<AgentOrder> {
-  const task = taskOf(shop, folder, stop)
+  const task = await taskOf(shop, folder, stop)
   const { steps } = task
   // An earlier life may have died before it could tell. Not at once: what is found next may have to be told instead.
   if (hasBegun(folder)) shop.tell(progressReport(folder, steps), soonMs)
@@ -107,13 +93,9 @@ function failedBefore({ index, finishedAt, reason, logTail }: Failure): FailedSt
   return { index, finishedAt: new Date(finishedAt), reason, ...(logTail !== undefined && { logTail }) }
 }
 
-function taskOf(shop: Workshop, folder: OrderFolder, stop: Reason | undefined): Task {
+async function taskOf(shop: Workshop, folder: OrderFolder, stop: Reason | undefined): Promise<Task> {
   const { order } = folder.accepted
-  const steps = [...stepsOf(order, shop.drivers), ...undoStepsOf(order, shop.drivers)]
-  if (steps.map((step) => step.name).join() !== folder.names.join()) {
-    const names = folder.names.join(', ')
-    throw corrupt(folder.path, `was begun with the steps ${names}, which this agent does not have`)
-  }
+  const steps = await settleSteps(folder, shop.drivers)
   const { disk } = shop.host
   const context = {
     host: shop.host,
@@ -225,7 +207,7 @@ function whyBackNow(task: Task): Reason | undefined {
 }
 
 function undoOf({ shop, folder, order }: Task, failed?: number): UndoPlan {
-  return planUndo(order, shop.drivers, folder.steps.slice(0, folder.accepted.steps.length), failed)
+  return planUndo(order, shop.drivers, folder, failed)
 }
 
 /** Takes back what was done, as far as the order asks for that and it can be. */

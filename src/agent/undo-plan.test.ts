@@ -4,6 +4,7 @@ import type { Order } from '../api/node-state.ts'
 import type { Driver, Step, Undo } from './drivers/driver.ts'
 import { rehearsalDrivers } from './drivers/rehearsal-kubernetes.ts'
 import type { StepRecord } from './journal/order-folder.ts'
+import { stepNamesOf } from './order-steps.ts'
 import { planUndo } from './undo-plan.ts'
 
 const step = (name: string): Step => ({
@@ -32,6 +33,11 @@ const begun = { begun: { starts: 1 } } as StepRecord
 const done = { done: { starts: 1 } } as StepRecord
 const there = { done: { starts: 0 } } as StepRecord
 const not: StepRecord = {}
+
+function acceptedBy(order: Order, drivers: readonly Driver[]) {
+  const { steps, undo } = stepNamesOf(order, drivers)
+  return { steps: [...steps], undo: [...undo] }
+}
 
 describe('what is undone', () => {
   const point = { step: 'apply', because: 'etcd’s data is of the newer version' }
@@ -71,7 +77,8 @@ describe('what is undone', () => {
     ],
     ['nothing, where that is asked for', 'Never', [done, there, there, begun], 3, { steps: [], isWhole: false }],
   ])('%s', (_name, rollback, records, failed, plan) => {
-    expect(planUndo(scriptOrder({ rollback }), all, records, failed)).toEqual(plan)
+    const order = scriptOrder({ rollback })
+    expect(planUndo(order, all, { accepted: acceptedBy(order, all), steps: records }, failed)).toEqual(plan)
   })
 })
 
@@ -85,7 +92,31 @@ it.each<[string, readonly StepRecord[], number, object]>([
   ],
 ])('is undone %s', (_name, records, failed, plan) => {
   const drivers = [packages, driver('script', ['script'], unknown), kubelet]
-  expect(planUndo(scriptOrder({ rollback: 'All' }), drivers, records, failed)).toEqual(plan)
+  const order = scriptOrder({ rollback: 'All' })
+  expect(planUndo(order, drivers, { accepted: acceptedBy(order, drivers), steps: records }, failed)).toEqual(plan)
+})
+
+describe('of an order that another version began', () => {
+  const order = scriptOrder({ rollback: 'All' })
+  const because = 'the order was begun by an agent of another version, which had no such way back'
+  const undo = ['undo-kubelet', 'undo-packages']
+
+  it.each<[string, { readonly steps: string[]; readonly undo?: string[] }, object]>([
+    ['that lacks a step', { steps: ['install', 'kubelet'], undo }, { steps: undo, isWhole: true }],
+    [
+      'that knew no way back for one',
+      { steps: ['install', 'kubelet'], undo: ['undo-kubelet'] },
+      { steps: ['undo-kubelet'], isWhole: false, pointOfNoReturn: { step: 'install', because } },
+    ],
+    [
+      'that worked in another order',
+      { steps: ['kubelet', 'install'], undo },
+      { steps: undo.toReversed(), isWhole: true },
+    ],
+  ])('%s', (_name, accepted, plan) => {
+    const drivers = [driver('control-plane', ['move-leader'], 'possible'), packages, kubelet]
+    expect(planUndo(order, drivers, { accepted, steps: [done, begun] }, 1)).toEqual(plan)
+  })
 })
 
 describe('an order that failed past the point of no return', () => {

@@ -1,8 +1,9 @@
 // What can be taken back of an order, by what of it has run: backwards from the last step, up to the point of no return. A step
 // that declares its effect impossible to undo ends it: what lies before that is left as it is, too.
 
+import type { AcceptedOrder } from '../api/journal.ts'
 import type { Order } from '../api/node-state.ts'
-import type { Driver, Step } from './drivers/driver.ts'
+import type { Driver, Step, Undo } from './drivers/driver.ts'
 import type { StepRecord } from './journal/order-folder.ts'
 
 export interface UndoPlan {
@@ -22,18 +23,19 @@ export function undoStepsOf(order: Order, drivers: readonly Driver[]): readonly 
     .flatMap(({ undo }) => (undo.possible ? undo.steps(order) : []))
 }
 
-/** `records` are those of the order's own steps, in their order. `failed`: the step at which it ended. */
-export function planUndo(
-  order: Order,
-  drivers: readonly Driver[],
-  records: readonly StepRecord[],
-  failed?: number,
-): UndoPlan {
-  const ran = whatRan(order, drivers, records)
+/** What an order was begun with, and what became of it; step by step, those that take it back last. */
+export interface OrderRecord {
+  readonly accepted: Pick<AcceptedOrder, 'steps' | 'undo'>
+  readonly steps: readonly StepRecord[]
+}
+
+/** `failed`: the step at which it ended. */
+export function planUndo(order: Order, drivers: readonly Driver[], record: OrderRecord, failed?: number): UndoPlan {
+  const ran = whatRan(order, drivers, record)
   const steps: string[] = []
   let isWhole = true
   for (const [place, { driver, last }] of ran.toReversed().entries()) {
-    const { undo } = driver
+    const undo = undoOnRecord(order, driver, record)
     if (undo.possible) {
       if (isAskedFor(order, driver)) steps.push(...undo.steps(order).map(({ name }) => name))
       else isWhole = false
@@ -63,19 +65,23 @@ interface Ran {
   readonly last: { readonly name: string; readonly index: number }
 }
 
+/** Half a way back is none: an agent of another version may have begun the order, which knew no way, or another. */
+function undoOnRecord(order: Order, driver: Driver, { accepted }: OrderRecord): Undo {
+  const { undo } = driver
+  const isOnRecord = ({ name }: Step) => accepted.undo?.includes(name) === true
+  if (!undo.possible || !isAskedFor(order, driver) || undo.steps(order).every(isOnRecord)) return undo
+  const because = 'the order was begun by an agent of another version, which had no such way back'
+  return { possible: false, because, endsUndo: 'WhenBegun' }
+}
+
 /** Drivers of which a step was started, each with the last one. A step that found its effect there has changed nothing. */
-function whatRan(order: Order, drivers: readonly Driver[], records: readonly StepRecord[]): readonly Ran[] {
-  let index = 0
-  const ran: Ran[] = []
-  for (const driver of drivers) {
-    if (!driver.concerns(order)) continue
-    let last: Ran['last'] | undefined
-    for (const { name } of driver.steps(order)) {
-      const record = records[index]
-      if (record?.begun || (record?.done && record.done.starts > 0)) last = { name, index }
-      index++
-    }
-    if (last) ran.push({ driver, last })
-  }
-  return ran
+function whatRan(order: Order, drivers: readonly Driver[], { accepted, steps }: OrderRecord): readonly Ran[] {
+  const hasRun = ({ begun, done }: StepRecord = {}) => begun !== undefined || (done !== undefined && done.starts > 0)
+  const started = accepted.steps.flatMap((name, index) => (hasRun(steps[index]) ? [{ name, index }] : []))
+  const ran = drivers.flatMap((driver) => {
+    const own = driver.concerns(order) ? driver.steps(order).map(({ name }) => name) : []
+    const last = started.findLast(({ name }) => own.includes(name))
+    return last ? [{ driver, last }] : []
+  })
+  return ran.toSorted((a, b) => a.last.index - b.last.index)
 }

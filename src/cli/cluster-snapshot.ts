@@ -29,6 +29,7 @@ import {
 } from '../api/snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
+import { parseSaved } from './saved-file.ts'
 import { shapeFaults } from './usage.ts'
 
 const types: Readonly<Record<SnapshotPart, ResourceType>> = {
@@ -116,18 +117,6 @@ function slim(part: SnapshotPart, object: KubeObject): KubeObject {
 
 /** What a file holds that `slipway snapshot` wrote. */
 export function parseClusterSnapshot(text: string, path: string): ClusterSnapshot {
-  const wrong = (why: string, cause?: unknown) =>
-    new SlipwayError('Usage', `${path} is no snapshot of a cluster: ${why}`, {
-      nextStep: 'make one: slipway snapshot > cluster.json',
-      cause,
-    })
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw wrong('it is not JSON', cause)
-  }
-  const result = clusterSnapshotSchema.safeParse(value)
-  if (result.success) return result.data
-  throw wrong(shapeFaults({ issues: result.error.issues.slice(0, 3) }))
+  const madeBy = 'slipway snapshot > cluster.json'
+  return parseSaved({ schema: clusterSnapshotSchema, what: 'snapshot of a cluster', madeBy }, text, path)
 }

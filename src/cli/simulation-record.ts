@@ -1,29 +1,16 @@
 // A saved simulation, and whether another run of it was the same to the byte.
 
 import { type RecordedRun, type SimulationRecord, simulationRecordSchema } from '../api/simulation-record.ts'
-import { SlipwayError } from '../api/slipway-error.ts'
 import type { SimulateOptions } from './dependencies.ts'
-import { shapeFaults } from './usage.ts'
+import { parseSaved } from './saved-file.ts'
 
 export function recordText(program: string, options: SimulateOptions, runs: readonly RecordedRun[]): string {
   return JSON.stringify({ kind: 'SimulationRecord', version: 1, program, options, runs }, null, 2)
 }
 
 export function parseRecord(text: string, path: string): SimulationRecord {
-  const wrong = (why: string, cause?: unknown) =>
-    new SlipwayError('Usage', `${path} is no saved simulation: ${why}`, {
-      nextStep: 'make one: slipway simulate --record run.json',
-      cause,
-    })
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw wrong('it is not JSON', cause)
-  }
-  const result = simulationRecordSchema.safeParse(value)
-  if (result.success) return result.data
-  throw wrong(shapeFaults({ issues: result.error.issues.slice(0, 3) }))
+  const madeBy = 'slipway simulate --record run.json'
+  return parseSaved({ schema: simulationRecordSchema, what: 'saved simulation', madeBy }, text, path)
 }
 
 /** Where two runs part, in a person's words; undefined when every write is the same. */

@@ -33,7 +33,7 @@ interface Schema {
   safeParse(value: unknown): { readonly success: boolean }
 }
 
-interface ShapeError {
+export interface ShapeError {
   readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
 }
 

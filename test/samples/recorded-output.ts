@@ -56,7 +56,8 @@ AppArmorEnabled:  false
 `,
     },
   ],
-  // Nobody seems to have published one: the words are those its source prints, the version and commit are of its releases.
+  // Nobody seems to have published one: the words are those its source prints, and the first has the version and the commit of a
+  // release. The second is composed: a later version with the commit of the source that was read.
   iSulad: [
     {
       argv: ['isulad', '--version'],

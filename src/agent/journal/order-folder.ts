@@ -75,18 +75,15 @@ export function isEndFile(name: string): boolean {
 
 export class OrderFolder {
   readonly path: string
-  readonly accepted: AcceptedOrder
   readonly #disk: Disk
-  /** All of them: first those that do the work, then those that take it back. */
-  readonly names: readonly string[]
-  readonly #steps: StepRecord[]
+  #accepted: AcceptedOrder
+  #steps: StepRecord[]
   #state: Progress
 
   private constructor(disk: Disk, path: string, accepted: AcceptedOrder, steps: StepRecord[], state: Progress) {
     this.#disk = disk
     this.path = path
-    this.accepted = accepted
-    this.names = stepNames(accepted)
+    this.#accepted = accepted
     this.#steps = steps
     this.#state = state
   }
@@ -132,6 +129,15 @@ export class OrderFolder {
     return new OrderFolder(disk, path, accepted, steps, { warnings: [] })
   }
 
+  get accepted(): AcceptedOrder {
+    return this.#accepted
+  }
+
+  /** Of all steps: first those that do the work, then those that take it back. */
+  get names(): readonly string[] {
+    return stepNames(this.#accepted)
+  }
+
   get steps(): readonly StepRecord[] {
     return this.#steps
   }
@@ -165,6 +171,21 @@ export class OrderFolder {
 
   get stagingFolder(): string {
     return `${this.path}/${stagingFolder}`
+  }
+
+  /** Gives it other steps. Only while none has begun: what is on the disk of a step goes by its number. */
+  async resettle({
+    steps,
+    undo,
+  }: {
+    readonly steps: readonly string[]
+    readonly undo: readonly string[]
+  }): Promise<void> {
+    const { undo: _, ...kept } = this.#accepted
+    const accepted = { ...kept, steps: [...steps], ...(undo.length > 0 && { undo: [...undo] }) }
+    await writeAtomically(this.#disk, this.path, orderFile, seal(accepted))
+    this.#accepted = accepted
+    this.#steps = stepNames(accepted).map(() => ({}))
   }
 
   async release(at: Date): Promise<void> {

@@ -11,14 +11,8 @@ import type { Counts } from '../../core/update/progress.ts'
 import type { Standing } from '../../core/update/standing.ts'
 import { weightOf, zoneOf } from '../../core/update/turn-order.ts'
 import type { WaveCounts } from '../../core/update/waves.ts'
-import { type Placed, WaveOrder } from './wave-order.ts'
-
-interface Member extends Placed {
-  readonly uid: string
-  /** Ready but cordoned by somebody else: working on it takes nothing more away. */
-  readonly free: boolean
-  readonly staging: StagingState
-}
+import { type Member, MemberTally, type Reach } from './member-tally.ts'
+import { WaveOrder } from './wave-order.ts'
 
 export interface Judge {
   /** Undefined: not a node of this operation. */
@@ -28,41 +22,23 @@ export interface Judge {
   isOwnNode(name: string): boolean
 }
 
-const noNames: ReadonlySet<string> = new Set()
-
 export class MemberTable {
   readonly #judge: Judge
   readonly #members = new Map<string, Member>()
   readonly #order = new WaveOrder()
-  readonly #counts: Record<Standing, number> = { waiting: 0, working: 0, attention: 0, failed: 0, done: 0, skipped: 0 }
-  readonly #workers = { total: 0, counted: 0, begun: 0 }
-  readonly #controlPlane = { total: 0, open: 0, working: 0, broken: 0 }
-  readonly #free = new Set<string>()
-  /** Waiting, but not Ready. */
-  readonly #unready = new Set<string>()
-  readonly #byStanding: Readonly<Record<Standing, Set<string>>> = {
-    waiting: new Set(),
-    working: new Set(),
-    attention: new Set(),
-    failed: new Set(),
-    done: new Set(),
-    skipped: new Set(),
-  }
-  readonly #idleNotReady = new Set<string>()
-  /** Waiting for their turn, by how far they are with staging. */
-  readonly #staging: Readonly<Record<Exclude<StagingState, 'no'>, Set<string>>> = { asked: new Set(), ready: new Set() }
+  readonly #tally = new MemberTally()
 
   constructor(judge: Judge) {
     this.#judge = judge
   }
 
   get counts(): Counts {
-    return this.#counts
+    return this.#tally.counts
   }
 
   /** Selected workers, for percentages. */
   get workers(): number {
-    return this.#workers.total
+    return this.#tally.workers
   }
 
   /** Those of them with something to do, or done. */
@@ -82,30 +58,31 @@ export class MemberTable {
 
   /** A control-plane node failed or needs a person. */
   get controlPlaneBroken(): boolean {
-    return this.#controlPlane.broken > 0
+    return this.#tally.isControlPlaneBroken
   }
 
   /** What counts against the operation's own limit in the present wave. */
   get counted(): number {
-    return this.#controlPlane.open > 0 ? this.#controlPlane.working : this.#workers.counted
+    return this.#tally.counted
   }
 
   /** Workers among them that count only because they are not Ready. */
   get countedNotReady(): ReadonlySet<string> {
-    return this.#controlPlane.open > 0 ? noNames : this.#idleNotReady
+    return this.#tally.countedNotReady
   }
 
   /** Whether nodes of the control plane are among them, done or not, and whether a worker was taken. */
-  get reach(): { readonly hasControlPlane: boolean; readonly hasBegunWorkers: boolean } {
-    return { hasControlPlane: this.#controlPlane.total > 0, hasBegunWorkers: this.#workers.begun > 0 }
+  get reach(): Reach {
+    return this.#tally.reach
   }
 
   get isAllDone(): boolean {
-    return this.#counts.done + this.#counts.skipped === this.#members.size
+    const { done, skipped } = this.#tally.counts
+    return done + skipped === this.#members.size
   }
 
   get inControlPlaneWave(): boolean {
-    return this.#controlPlane.open > 0
+    return this.#tally.isControlPlaneOpen
   }
 
   standing(name: string): Standing | undefined {
@@ -124,7 +101,7 @@ export class MemberTable {
     const standing = node && this.#judge.standing(node, state)
     if (!node || standing === undefined) {
       if (!before) return false
-      this.#tally(before, -1)
+      this.#tally.add(before, -1)
       this.#members.delete(name)
       this.#order.replace(before, undefined)
       return true
@@ -142,9 +119,9 @@ export class MemberTable {
       staging: this.#judge.staging(node, state),
     }
     if (before && same(before, after)) return false
-    if (before) this.#tally(before, -1)
+    if (before) this.#tally.add(before, -1)
     this.#members.set(name, after)
-    this.#tally(after, 1)
+    this.#tally.add(after, 1)
     this.#order.replace(before, after)
     return true
   }
@@ -179,21 +156,21 @@ export class MemberTable {
   *staged(): Generator<Request> {
     this.#sort()
     const place = ({ name, free }: Member) => (free ? 0 : this.#judge.isOwnNode(name) ? 2 : 1)
-    const members = this.#inWave(this.#staging.ready).filter(({ ready }) => ready)
+    const members = this.#inWave(this.#tally.staging.ready).filter(({ ready }) => ready)
     members.sort((a, b) => b.weight - a.weight || place(a) - place(b) || this.#order.turn(a) - this.#order.turn(b))
     yield* members.map(requestOf)
   }
 
   hasStaged(name: string): boolean {
-    return this.#staging.ready.has(name)
+    return this.#tally.staging.ready.has(name)
   }
 
   isStaging(name: string): boolean {
-    return this.#staging.asked.has(name) || this.#staging.ready.has(name)
+    return this.#tally.staging.asked.has(name) || this.#tally.staging.ready.has(name)
   }
 
   stagingNames(limit: number): readonly string[] {
-    return first(this.#staging.asked, limit)
+    return first(this.#tally.staging.asked, limit)
   }
 
   /**
@@ -203,7 +180,9 @@ export class MemberTable {
   nextToStage(ahead: number): readonly string[] {
     this.#sort()
     const wave = this.#role
-    const staging = [...this.#staging.asked, ...this.#staging.ready].flatMap((name) => this.#members.get(name) ?? [])
+    const staging = [...this.#tally.staging.asked, ...this.#tally.staging.ready].flatMap(
+      (name) => this.#members.get(name) ?? [],
+    )
     const ready = staging.filter((member) => member.ready)
     let roomInWave = ahead - ready.filter(({ role }) => role === wave).length
     let room = ahead - ready.length
@@ -221,40 +200,12 @@ export class MemberTable {
 
   /** Waiting nodes that cannot go because they are not Ready, a few of them. */
   notReady(limit: number): readonly string[] {
-    return first(this.#unready, limit)
+    return first(this.#tally.unready, limit)
   }
 
   /** Names of a standing, a few of them, in no special order. */
   some(standing: Standing, limit: number): readonly string[] {
-    return first(this.#byStanding[standing], limit)
-  }
-
-  #tally(member: Member, by: 1 | -1): void {
-    const { standing, role, ready } = member
-    this.#counts[standing] += by
-    const open = standing !== 'done' && standing !== 'skipped'
-    const working = standing === 'working' || standing === 'attention'
-    const begun = standing !== 'waiting' && standing !== 'skipped'
-    if (role === 'ControlPlane') {
-      this.#controlPlane.total += by
-      if (open) this.#controlPlane.open += by
-      if (working) this.#controlPlane.working += by
-      if (standing === 'failed' || standing === 'attention') this.#controlPlane.broken += by
-    } else {
-      this.#workers.total += by
-      if (begun) this.#workers.begun += by
-      if (working || !ready) this.#workers.counted += by
-      if (!working && !ready) this.#list(this.#idleNotReady, member, by)
-    }
-    this.#list(this.#byStanding[standing], member, by)
-    if (member.free && standing === 'waiting') this.#list(this.#free, member, by)
-    if (!ready && standing === 'waiting') this.#list(this.#unready, member, by)
-    if (standing === 'waiting' && member.staging !== 'no') this.#list(this.#staging[member.staging], member, by)
-  }
-
-  #list(names: Set<string>, { name }: Member, by: 1 | -1): void {
-    if (by > 0) names.add(name)
-    else names.delete(name)
+    return first(this.#tally.byStanding[standing], limit)
   }
 
   get #role(): Role {
@@ -268,8 +219,8 @@ export class MemberTable {
   }
 
   #freeInTurn(): readonly Member[] {
-    if (this.#free.size === 0) return []
-    return this.#inWave(this.#free).sort((a, b) => this.#order.turn(a) - this.#order.turn(b))
+    if (this.#tally.free.size === 0) return []
+    return this.#inWave(this.#tally.free).sort((a, b) => this.#order.turn(a) - this.#order.turn(b))
   }
 
   #sort(): void {

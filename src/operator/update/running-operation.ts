@@ -13,11 +13,12 @@ import { needsStaging } from '../../core/update/needs-staging.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import type { ProgressView } from '../../core/update/progress.ts'
 import { isAtTarget, type Standing, standingOf } from '../../core/update/standing.ts'
-import { isLost, type Strategy, stepWave, strategyOf, type WaveStep, waveLimit } from '../../core/update/waves.ts'
+import { type Strategy, stepWave, strategyOf, type WaveStep, waveLimit } from '../../core/update/waves.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { WaveStanding } from '../hooks/wave-checks.ts'
 import { kubeletCeiling } from './kubelet-ceiling.ts'
 import { MemberTable } from './member-table.ts'
+import { brokenOf, stopOf, waitOf } from './standstill.ts'
 import { haltOf, type Terms } from './terms.ts'
 
 export interface Slots {
@@ -210,7 +211,7 @@ export class RunningOperation {
       slots: this.#slots.heldBy(this.id),
       stop: this.#stop(),
       waitingFor: this.#obstacle(wave) ?? this.#ending(wave),
-      broken: this.#broken(3),
+      broken: brokenOf(this.table),
     }
   }
 
@@ -226,21 +227,7 @@ export class RunningOperation {
     // One that could go is held up by nothing before the next pass over the ledger says so.
     const [candidate] = this.#stages ? this.table.staged() : this.table.candidates()
     if (candidate) return undefined
-    const staging = this.table.stagingNames(3)
-    if (staging.length > 0) {
-      return {
-        code: 'NodesStaging',
-        message: `${staging.join(', ')} fetch and check what they need before they are drained`,
-      }
-    }
-    const [first] = this.table.notReady(1)
-    return first === undefined
-      ? undefined
-      : { code: 'NodeNotReady', message: `${first} is not Ready; it is worked on when it is back` }
-  }
-
-  #broken(limit: number): readonly string[] {
-    return [...this.table.some('failed', limit), ...this.table.some('attention', limit)].slice(0, limit)
+    return waitOf(this.table)
   }
 
   #held(): Reason | undefined {
@@ -254,31 +241,8 @@ export class RunningOperation {
     )
   }
 
-  /** Why nothing more starts before a person did something. */
   #stop(): Reason | undefined {
-    const { failed, attention } = this.table.counts
-    const { maxFailures } = this.#strategy
-    const names = () => this.#broken(3).join(', ')
-    if (failed + attention - this.#brokenAndSkipped() > maxFailures || this.table.controlPlaneBroken) {
-      const { kind, update } = this.#operation
-      const next =
-        kind === undefined ? `look at it, then slipway retry ${update}` : 'look at it, then correct the profile'
-      return { code: 'FailuresReached', message: `nothing more starts: ${names()} failed; ${next}` }
-    }
-    if (failed > 0 && isLost(this.table.wave)) {
-      return { code: 'FailuresReached', message: `nothing more starts: no node of this wave came through (${names()})` }
-    }
-    return this.#terms.expired
-  }
-
-  /** A person knows of those: they keep nobody up. */
-  #brokenAndSkipped(): number {
-    let skipped = 0
-    for (const name of this.#operation.skip ?? []) {
-      const standing = this.table.standing(name)
-      if (standing === 'failed' || standing === 'attention') skipped++
-    }
-    return skipped
+    return stopOf(this.table, this.#operation, this.#strategy) ?? this.#terms.expired
   }
 
   /** Names to be left out that are none of its nodes. */

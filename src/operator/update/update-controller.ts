@@ -1,13 +1,12 @@
 // One DirectUpdate: plan it, let it take nodes, tell how it stands, and put everything back when it is deleted.
 
-import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
-import { isKubeError } from '../../api/kube-error.ts'
+import type { DirectUpdate, DirectUpdateStatus } from '../../api/direct-update.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import { saysApiAway } from '../../core/control-plane/api-away.ts'
-import { equalJson, mergePatch } from '../../core/merge-patch.ts'
+import { equalJson } from '../../core/merge-patch.ts'
 import type { Plan } from '../../core/plan/plan-update.ts'
-import { finalizer, isEndedPhase, type Operation, ownerOfOperation } from '../../core/update/operation.ts'
+import { finalizer, isEndedPhase, type Operation } from '../../core/update/operation.ts'
 import { phaseOf } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
@@ -18,6 +17,7 @@ import { WaveChecks } from '../hooks/wave-checks.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { Later, Planner } from '../preflight/planner.ts'
+import { heldNodes, stagingNodes } from './nodes-of-update.ts'
 import type { Operations } from './operations.ts'
 import { RunningOperation } from './running-operation.ts'
 import { readScript, type ScriptShelf } from './script-content.ts'
@@ -25,6 +25,7 @@ import type { Terms } from './terms.ts'
 import { eventsOf } from './update-events.ts'
 import { isOver, isPlanned, startOf } from './update-life.ts'
 import { previewFor } from './update-preview.ts'
+import { UpdateRecord } from './update-record.ts'
 import {
   cancelledStatus,
   dryStatus,
@@ -65,12 +66,14 @@ const replanMs = 15_000
 export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile {
   const { ports, cluster, book, operations } = options
   const writtenAtMs = new Map<string, number>()
+  const record = new UpdateRecord(ports, cluster, options.events)
   const checks = new WaveChecks({
     checkpoints: options.checkpoints,
     hooks: options.hooks,
     clock: ports.clock,
     update: (name) => cluster.updates.get(name),
-    write: (name, hooks, signal) => writeStatus(name, (_now, { status }) => ({ ...status, hooks: [...hooks] }), signal),
+    write: (name, hooks, signal) =>
+      record.writeStatus(name, (_now, { status }) => ({ ...status, hooks: [...hooks] }), signal),
     wake: options.wakeUpdate,
     wakeGrants: options.wakeGrants,
   })
@@ -97,7 +100,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (isOver(update, id)) {
       operations.remove(name, false)
       if (update.status?.observedGeneration !== update.metadata.generation) {
-        await writeStatus(name, (_now, latest) => ({ ...latest.status, ...observed(latest) }), signal)
+        await record.writeStatus(name, (_now, latest) => ({ ...latest.status, ...observed(latest) }), signal)
       }
       await checks.settle(name, signal)
       return undefined
@@ -106,7 +109,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (update.status?.operationID !== id && !(await checks.settle(name, signal))) return undefined
     if (operation.cancel !== undefined && !(update.status?.operationID === id && isPlanned(update))) {
       operations.remove(name, false)
-      await writeStatus(name, (now, latest) => cancelledStatus(latest, id, now), signal)
+      await record.writeStatus(name, (now, latest) => cancelledStatus(latest, id, now), signal)
       return undefined
     }
     return start(update, operation, signal)
@@ -121,7 +124,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const [content, validation] = await Promise.all([
       read(script?.configMap),
       read(script?.validate?.configMap),
-      update.spec.dryRun ? undefined : ensureFinalizer(update, signal),
+      update.spec.dryRun ? undefined : record.addFinalizer(update, signal),
     ])
     const contents = { scriptSha256: content?.sha256, validation: { sha256: validation?.sha256 } }
     const plan: Plan | Later = resumed
@@ -153,7 +156,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { name } = update.metadata
     const preview = resumed ? undefined : previewFor(cluster, book, update, running)
     const tell = (status: typeof plannedStatus) =>
-      writeStatus(name, (now, latest) => status(latest, running, { ...plan, preview }, now), signal)
+      record.writeStatus(name, (now, latest) => status(latest, running, { ...plan, preview }, now), signal)
     if (update.spec.dryRun) {
       await tell(dryStatus)
       return undefined
@@ -165,7 +168,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
       await options.scripts.ensure(update, content, signal)
       await tell(plannedStatus)
-      say(update, 'Normal', 'Started', 'Plan', `started as ${id}`)
+      record.say(update, { type: 'Normal', reason: 'Started', action: 'Plan', note: `started as ${id}` })
     }
     return report(running, signal)
   }
@@ -182,8 +185,8 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (!update) return undefined
     const before = update.status?.conditions?.find(({ type }) => type === 'Planned')
     if (before?.reason !== reason.code || update.status?.operationID !== id)
-      say(update, 'Warning', reason.code, 'Plan', reason.message)
-    await writeStatus(name, (now, latest) => refusedStatus(latest, id, refusal, now), signal)
+      record.say(update, { type: 'Warning', reason: reason.code, action: 'Plan', note: reason.message })
+    await record.writeStatus(name, (now, latest) => refusedStatus(latest, id, refusal, now), signal)
     operations.remove(name, !lasting)
     return lasting ? undefined : { afterMs: replanMs }
   }
@@ -204,7 +207,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const next = compute(update, now)
     if (changedPhase || !equalJson(next, update.status)) {
       writtenAtMs.set(name, ports.clock.monotonicMs())
-      await writeStatus(name, (at, latest) => compute(latest, at), signal)
+      await record.writeStatus(name, (at, latest) => compute(latest, at), signal)
       noteNews(update, next)
     }
     if (isEndedPhase(next.phase)) {
@@ -219,7 +222,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { phase, progress } = next
     if (phase !== update.status?.phase)
       ports.log.info('update phase changed', { update: update.metadata.name, phase, progress })
-    for (const { type, reason, action, note } of eventsOf(update.status, next)) say(update, type, reason, action, note)
+    for (const event of eventsOf(update.status, next)) record.say(update, event)
   }
 
   /** What a person said concerns every node of it: under work, staging or failed. */
@@ -236,76 +239,22 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     operations.leaving.add(name)
     if (wakeHeld(name) + wakeStaging(name) > 0) return undefined
     if (!(await checks.settle(name, signal))) return undefined
-    const kept = finalizers.filter((entry) => entry !== finalizer)
-    await patch(update, { metadata: { finalizers: kept.length > 0 ? kept : null } }, signal)
+    await record.dropFinalizer(update, signal)
     return undefined
   }
 
   /** Nodes with a slot of this update look again at what is to become of them. */
   function wakeHeld(name: string): number {
-    const held = book.grants.filter(({ holder }) => ownerOfOperation(holder) === name)
-    for (const { node } of held) options.wakeNode(node)
-    return held.length
+    return wake(heldNodes(book, name))
   }
 
-  /** Nodes that staged for this update, or failed to, and have no slot. */
   function wakeStaging(name: string): number {
-    let woken = 0
-    for (const { metadata, spec, status } of cluster.states.values()) {
-      const staged = spec.order?.update === name && spec.order.desired === 'Stage'
-      const marked = status?.rollout?.update === name && status.rollout.phase !== 'Done' && !status.rollout.cordon
-      if (!staged && !marked) continue
-      options.wakeNode(metadata.name)
-      woken++
-    }
-    return woken
+    return wake(stagingNodes(cluster, name))
   }
 
-  async function ensureFinalizer(update: DirectUpdate, signal: AbortSignal): Promise<void> {
-    const { finalizers = [] } = update.metadata
-    if (finalizers.includes(finalizer)) return
-    await patch(update, { metadata: { finalizers: [...finalizers, finalizer] } }, signal)
-  }
-
-  async function writeStatus(
-    name: string,
-    compute: (now: Date, latest: DirectUpdate) => DirectUpdateStatus,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const latest = cluster.updates.get(name)
-    if (!latest) return
-    const change = mergePatch(latest.status ?? {}, compute(ports.clock.now(), latest))
-    if (change !== undefined) await patch(latest, { status: change }, signal, 'status')
-  }
-
-  async function patch(
-    { metadata }: DirectUpdate,
-    change: { readonly metadata?: object; readonly status?: unknown },
-    signal: AbortSignal,
-    subResource?: 'status',
-  ): Promise<void> {
-    const { name, uid, resourceVersion } = metadata
-    const body = { ...change, metadata: { ...change.metadata, uid, resourceVersion } }
-    try {
-      cluster.updates.learn(
-        await ports.api.patch(directUpdates, { name }, { type: 'merge', body }, signal, subResource),
-      )
-    } catch (error) {
-      // Deleted meanwhile: the watch will say so.
-      if (!isKubeError(error, 'NotFound')) throw error
-    }
-  }
-
-  function say(
-    { metadata }: DirectUpdate,
-    type: 'Normal' | 'Warning',
-    reason: string,
-    action: string,
-    note: string,
-  ): void {
-    const { apiVersion, kind } = directUpdates
-    const regarding = { apiVersion, kind, name: metadata.name, uid: metadata.uid }
-    options.events.record({ regarding, type, reason, action, note: note.slice(0, 1000) })
+  function wake(nodes: readonly string[]): number {
+    for (const node of nodes) options.wakeNode(node)
+    return nodes.length
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Node, NodeRequirement, NodeSelectorTerm, Pod } from '../../api/kube.ts'
+import { matchesRequirement } from '../server/selectors.ts'
 import { toleratesAll } from './tolerations.ts'
 
 /** What of the node itself keeps this pod off, in the words of the real scheduler. */
@@ -26,17 +27,11 @@ function meets({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, { 
 
 function holds({ operator, values = [] }: NodeRequirement, value: string | undefined): boolean {
   switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value)
-    case 'NotIn':
-      return value === undefined || !values.includes(value)
-    case 'Exists':
-      return value !== undefined
-    case 'DoesNotExist':
-      return value === undefined
     case 'Gt':
       return Number(value) > Number(values[0])
     case 'Lt':
       return Number(value) < Number(values[0])
+    default:
+      return matchesRequirement(value, operator, values)
   }
 }

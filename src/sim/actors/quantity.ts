@@ -17,6 +17,7 @@ const factors: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 }
 
+// Not that of src/core: what the simulated scheduler finds must not be wrong in the same way as what preflight foretells.
 /** A quantity of the API, as `250m`, `1Gi` or `1e3`; what cannot be read counts as nothing. */
 export function quantity(value: string | number | undefined): number {
   if (value === undefined) return 0

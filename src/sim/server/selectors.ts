@@ -14,7 +14,8 @@ export function matchesSelector(selector: LabelSelector | undefined, labels: Lab
   return true
 }
 
-function matchesRequirement(
+/** Of labels; nodes are asked for numbers, too. */
+export function matchesRequirement(
   value: string | undefined,
   operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist',
   values: readonly string[],

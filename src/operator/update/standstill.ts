@@ -1,0 +1,54 @@
+// Why an operation stands still, by how its nodes stand.
+
+import type { Reason } from '../../api/reason.ts'
+import type { Operation } from '../../core/update/operation.ts'
+import { isLost, type Strategy } from '../../core/update/waves.ts'
+import type { MemberTable } from './member-table.ts'
+
+const namedAtMost = 3
+
+/** Nodes that failed or need a person, a few of them. */
+export function brokenOf(table: MemberTable): readonly string[] {
+  return [...table.some('failed', namedAtMost), ...table.some('attention', namedAtMost)].slice(0, namedAtMost)
+}
+
+/** Why nothing more starts before a person did something. */
+export function stopOf(table: MemberTable, operation: Operation, { maxFailures }: Strategy): Reason | undefined {
+  const { failed, attention } = table.counts
+  const names = () => brokenOf(table).join(', ')
+  if (failed + attention - brokenAndSkipped(table, operation) > maxFailures || table.controlPlaneBroken) {
+    const { kind, update } = operation
+    const next =
+      kind === undefined ? `look at it, then slipway retry ${update}` : 'look at it, then correct the profile'
+    return { code: 'FailuresReached', message: `nothing more starts: ${names()} failed; ${next}` }
+  }
+  if (failed > 0 && isLost(table.wave)) {
+    return { code: 'FailuresReached', message: `nothing more starts: no node of this wave came through (${names()})` }
+  }
+  return undefined
+}
+
+/** What those that wait wait for, where none of them could go. */
+export function waitOf(table: MemberTable): Reason | undefined {
+  const staging = table.stagingNames(namedAtMost)
+  if (staging.length > 0) {
+    return {
+      code: 'NodesStaging',
+      message: `${staging.join(', ')} fetch and check what they need before they are drained`,
+    }
+  }
+  const [first] = table.notReady(1)
+  return first === undefined
+    ? undefined
+    : { code: 'NodeNotReady', message: `${first} is not Ready; it is worked on when it is back` }
+}
+
+/** A person knows of those: they keep nobody up. */
+function brokenAndSkipped(table: MemberTable, { skip }: Operation): number {
+  let skipped = 0
+  for (const name of skip ?? []) {
+    const standing = table.standing(name)
+    if (standing === 'failed' || standing === 'attention') skipped++
+  }
+  return skipped
+}
