@@ -80,7 +80,7 @@ export class GrantPass {
         return back?.nodeUID !== nodeUID || back.holder !== holder
       })
       const view = { ...this.#view(policy, [...kept, ...regrants]), served: servedAt(ledger.turns) }
-      const claims = () => operations.map((operation) => this.#claimOf(operation))
+      const claims = () => operations.map((operation) => this.#claimOf(operation, view.held))
       verdicts = decideGrants(view, claims())
       // Wanted, or named by the policy, only since the locks were looked at: the next pass takes them first.
       const isSafe = isOurs && this.#locks.isFollowing(policy.spec.locks ?? [])
@@ -126,19 +126,23 @@ export class GrantPass {
     const { areOurs, closed } = this.#locks.standing()
     if (areOurs) return true
     if (!policy || closed) return false
-    const isWanted = () =>
-      decideGrants(
-        this.#view(policy, this.#book.grants),
-        operations.map((operation) => this.#claimOf(operation)),
-      ).some(({ verdict }) => verdict === 'granted')
+    const isWanted = () => {
+      const view = this.#view(policy, this.#book.grants)
+      const claims = operations.map((operation) => this.#claimOf(operation, view.held))
+      return decideGrants(view, claims).some(({ verdict }) => verdict === 'granted')
+    }
     if (this.#book.grants.length === 0 && !isWanted()) return false
     await this.#locks.take(signal)
     return this.#locks.standing().areOurs
   }
 
   /** Gates are asked node by node, and only for those that nothing else holds up. */
-  #claimOf(running: RunningOperation): DatedClaim {
-    const claim = { ...running.claim(), since: running.startedAt.getTime() }
+  #claimOf(running: RunningOperation, held: ReadonlyMap<string, string>): DatedClaim {
+    const { limit, ...asked } = running.claim()
+    // A slot that was booked by a write that seemed to fail: the operation has yet to hear of it, but it counts.
+    const unheard = [...held].filter(([node, holder]) => holder === running.id && running.hasNotHeardOf(node)).length
+    const since = running.startedAt.getTime()
+    const claim = { ...asked, limit: { ...limit, counted: limit.counted + unheard }, since }
     const { operation } = running
     if (!operation.gates?.length) return claim
     const gate = this.#gate

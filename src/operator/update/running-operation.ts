@@ -157,6 +157,11 @@ export class RunningOperation {
     }
   }
 
+  /** Whether a node waits for its turn as far as this operation knows, so that it does not count against its limit. */
+  hasNotHeardOf(node: string): boolean {
+    return this.table.standing(node) === 'waiting'
+  }
+
   /** The control plane goes strictly in turn, so that its order can be told beforehand; of the workers, who has staged goes. */
   #requests(): Iterable<Request> {
     if (!this.#stages) return this.table.candidates()
