@@ -37,5 +37,6 @@ export const gatewayDoneSchema = z.object({})
 /** With a status other than 200. */
 export const gatewayFailureSchema = z.object({ message: z.string() })
 
+export type GatewayAlarm = z.infer<typeof gatewayAlarmsSchema>['alarms'][number]
 export type GatewayMember = z.infer<typeof gatewayMembersSchema>['members'][number]
 export type GatewayStatus = z.infer<typeof gatewayStatusSchema>

@@ -1,5 +1,5 @@
 // etcd and the API servers of a simulated cluster, as far as agents ask them: a member for each control-plane machine, well while
-// its machine is; a leader while a majority is.
+// its machine is; a leader while a majority is. What else can be wrong with them is brought about by name.
 
 import { SlipwayError } from '../api/slipway-error.ts'
 import type { SecureAnswer, SecureRequest, SecureRequests } from '../ports/secure-requests.ts'
@@ -9,6 +9,10 @@ export type PretendMembers = () => ReadonlyMap<string, boolean>
 
 export class PretendControlPlane implements SecureRequests {
   readonly #members: PretendMembers
+  readonly #removed = new Set<string>()
+  readonly #learners = new Set<string>()
+  readonly #alarms: { readonly memberID: string; readonly alarm: string }[] = []
+  readonly #unready = new Map<string, string>()
   #leader: string | undefined
 
   constructor(members: PretendMembers) {
@@ -17,11 +21,30 @@ export class PretendControlPlane implements SecureRequests {
 
   /** Who leads now; undefined while too few are up to agree. */
   get leader(): string | undefined {
-    const members = this.#members()
+    const members = this.#voters()
     const up = [...members].flatMap(([name, isUp]) => (isUp ? [name] : []))
-    if (up.length * 2 <= members.size) return undefined
+    if (up.length * 2 <= members.length) return undefined
     if (this.#leader === undefined || !up.includes(this.#leader)) this.#leader = up[0]
     return this.#leader
+  }
+
+  /** Its etcd runs on, and is counted by none. */
+  removeMember(name: string): void {
+    this.#removed.add(name)
+  }
+
+  /** A member without a vote, on a machine that is not of this cluster yet. */
+  addLearner(name: string): void {
+    this.#learners.add(name)
+  }
+
+  raiseAlarm(alarm: 'NOSPACE' | 'CORRUPT', name: string): void {
+    this.#alarms.push({ memberID: this.#idOf(name), alarm })
+  }
+
+  /** The API server of that machine runs, and says that it is not ready. */
+  unreadyApiServer(name: string, problem: string): void {
+    this.#unready.set(name, problem)
   }
 
   send({ url, body }: SecureRequest, signal: AbortSignal): Promise<SecureAnswer> {
@@ -39,10 +62,14 @@ export class PretendControlPlane implements SecureRequests {
     const header = { member_id: this.#idOf(member) }
     const { leader } = this
     switch (path) {
-      case '/readyz':
-        return {}
+      case '/readyz': {
+        const problem = this.#unready.get(member)
+        return problem === undefined ? {} : { message: problem }
+      }
       case '/v3/cluster/member/list':
-        return { header, members: [...this.#members().keys()].map((name) => this.#listed(name)) }
+        return { header, members: this.#listed() }
+      case '/v3/maintenance/alarm':
+        return { header, alarms: this.#alarms }
       case '/v3/maintenance/status':
         return {
           header,
@@ -61,18 +88,24 @@ export class PretendControlPlane implements SecureRequests {
 
   #transfer(body: string): object {
     const { targetID } = JSON.parse(body) as { readonly targetID?: string }
-    const target = [...this.#members()].find(([name, isUp]) => isUp && this.#idOf(name) === targetID)
+    const target = this.#voters().find(([name, isUp]) => isUp && this.#idOf(name) === targetID)
     if (!target) return { message: 'etcdserver: bad leader transferee' }
     this.#leader = target[0]
     return {}
   }
 
-  #listed(name: string): object {
-    return { ID: this.#idOf(name), name, clientURLs: [`http://${name}:2379`] }
+  #voters(): readonly (readonly [name: string, isUp: boolean])[] {
+    return [...this.#members()].filter(([name]) => !this.#removed.has(name))
+  }
+
+  #listed(): readonly object[] {
+    const voters = this.#voters().map(([name]) => ({ name, clientURLs: [`http://${name}:2379`] }))
+    const learners = [...this.#learners].map((name) => ({ name, clientURLs: [], isLearner: true }))
+    return [...voters, ...learners].map((member) => ({ ID: this.#idOf(member.name), ...member }))
   }
 
   #idOf(name: string): string {
-    return String([...this.#members().keys()].indexOf(name) + 1)
+    return String([...this.#members().keys(), ...this.#learners].indexOf(name) + 1)
   }
 }
 

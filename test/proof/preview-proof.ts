@@ -4,7 +4,8 @@
 import { readClusterSnapshot } from '../../src/cli/cluster-snapshot.ts'
 import type { PlanReport, PlanRun } from '../../src/core/plan/plan-report.ts'
 import { carryOut } from '../../src/main/simulation/plan-run.ts'
-import { rehearsable, rehearse } from '../../src/main/simulation/rehearse.ts'
+import { rehearsable } from '../../src/main/simulation/rehearsable.ts'
+import { rehearse } from '../../src/main/simulation/rehearse.ts'
 import { inventedCluster } from './invented-cluster.ts'
 
 export interface Figures {

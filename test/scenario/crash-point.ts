@@ -23,7 +23,7 @@ export class CrashPoint implements ClusterFaults, FaultSource {
   readonly #crash: Crash | undefined
   readonly #counts = new Map<Moment, number>()
   readonly #absentAgents = new Set<string>()
-  readonly #refused = new Map<string, KubeError>()
+  readonly #refused = new Map<string, { readonly error: KubeError; readonly kind?: string | undefined }>()
   #armed = false
   #struck: string | undefined
 
@@ -63,14 +63,14 @@ export class CrashPoint implements ClusterFaults, FaultSource {
     this.#absentAgents.delete(node)
   }
 
-  /** From now on the API server answers the operator's requests of this kind so. */
-  refuse(verb: RequestInfo['verb'], error: KubeError): void {
-    this.#refused.set(verb, error)
+  /** From now on the API server answers such requests of the operator so; where a kind is named, only those about it. */
+  refuse(verb: RequestInfo['verb'], error: KubeError, type?: { readonly kind: string }): void {
+    this.#refused.set(verb, { error, kind: type?.kind })
   }
 
   onRequest({ client, verb, type, write }: RequestInfo): RequestFault | undefined {
-    const error = client.startsWith('operator/') ? this.#refused.get(verb) : undefined
-    if (error) return { outcome: 'fail', effect: 'none', error }
+    const { error, kind = type.kind } = (client.startsWith('operator/') && this.#refused.get(verb)) || {}
+    if (error && kind === type.kind) return { outcome: 'fail', effect: 'none', error }
     if (this.#absentAgents.has(nodeOf(client))) return { outcome: 'crash', effect: 'none' }
     // The lease is renewed by the clock, not by what happens: its writes are no moments of a story.
     if (!write || type.kind === 'Lease') return undefined

@@ -2,11 +2,13 @@
 
 import { describe, expect } from 'vitest'
 import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
+import type { GateSpec } from '../../src/api/gate.ts'
 import { type ClusterSnapshot, clusterSnapshotSchema } from '../../src/api/snapshot.ts'
 import { readClusterSnapshot } from '../../src/cli/cluster-snapshot.ts'
 import type { PlanReport } from '../../src/core/plan/plan-report.ts'
 import { rehearse } from '../../src/main/simulation/rehearse.ts'
 import { type Story, scenario } from './story.ts'
+import { shop } from './story-person.ts'
 import { scriptOf } from './story-update.ts'
 
 const { signal } = new AbortController()
@@ -111,5 +113,46 @@ describe('a plan', () => {
     expect(before.assumptions[0]).toContain('script 60 s')
     expect(after.assumptions[0]).toMatch(/^measured on earlier work: script \d s/)
     expect(after.durationSeconds.expected).toBeLessThan(before.durationSeconds.expected / 2)
+  })
+
+  scenario('looks at gates on nodes and pods, and names what it cannot ask', { nodes: 3 }, async (story) => {
+    const { cluster, person } = story
+    await person.deploys({ name: 'web', replicas: 2 })
+    await person.setsPolicy({ gates: [{ type: 'Prometheus', url: 'http://prometheus.example', query: 'up', min: 1 }] })
+    await cluster.pass(20_000)
+    const pods: GateSpec = { type: 'PodsReady', namespace: shop, selector: { matchLabels: { app: 'web' } }, atLeast: 2 }
+    const plan = await planOf(story, {
+      script,
+      gates: [
+        { name: 'shop-answers', type: 'Http', url: 'http://check.example' },
+        { type: 'Job', cronJob: 'smoke' },
+        {
+          name: 'ceph',
+          type: 'Cel',
+          object: { apiVersion: 'v1', resource: 'things' },
+          expression: 'size(objects) > 0',
+        },
+        pods,
+      ],
+      hooks: [{ name: 'noout', when: 'BeforeNode', job: { cronJob: 'set' }, cleanup: { job: { cronJob: 'unset' } } }],
+    })
+    expect(plan).toMatchObject({ verdict: 'clear', nodes: 3, blockers: [] })
+    expect(plan.assumptions).toContain(
+      'gates that are not rehearsed, and taken to hold at once: Prometheus, shop-answers (Http), Job, ceph (Cel)',
+    )
+    expect(plan.assumptions).toContain('hooks that are not run, nor counted: noout')
+    const { blockers, nodes } = await planOf(story, { script, gates: [{ ...pods, atLeast: 3, timeout: '1h' }] })
+    expect(nodes).toBe(0)
+    expect(blockers).toMatchObject([{ certainty: 'certain', code: 'GateFailed' }])
+    expect(blockers[0]?.message).toContain('2 pod(s) are there, at least 3 must be')
+  })
+
+  scenario('refuses a gate that can never be told, as the operator does', { nodes: 2 }, async (story) => {
+    const object = { apiVersion: 'v1', resource: 'things' }
+    const gates: GateSpec[] = [{ name: 'ceph', type: 'Cel', object, expression: 'object.status.' }]
+    expect(await planOf(story, { script, gates })).toMatchObject({
+      verdict: 'blocked',
+      blockers: [{ code: 'GateInvalid' }],
+    })
   })
 })

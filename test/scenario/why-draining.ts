@@ -1,37 +1,32 @@
 // Situations in which a drain waits, and on which pod.
 
-import { daemonSets, type Pod, pods, statefulSets } from '../../src/api/kube.ts'
+import { type Pod, pods, statefulSets } from '../../src/api/kube.ts'
 import { KubeError } from '../../src/api/kube-error.ts'
 import { persistentVolumeClaims, volumeAttachments } from '../../src/api/kube-storage.ts'
-import { operatorNamespace } from '../../src/sim/workloads.ts'
 import type { Story } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
 import { type Person, shop } from './story-person.ts'
 import { podOf, type Situation } from './why-asking.ts'
 
-const onW1 = { nodeSelector: { 'kubernetes.io/hostname': 'w1' } }
+export const onW1 = { nodeSelector: { 'kubernetes.io/hostname': 'w1' } }
 const w1Only = { nodeSelector: { matchLabels: { 'kubernetes.io/hostname': 'w1' } } }
+const workers = {
+  matchExpressions: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'DoesNotExist' as const }],
+}
 const keeper = 'example.com/keep'
 
-const podsOf = (cluster: StoryCluster, node: string): readonly Pod[] =>
+export const podsOf = (cluster: StoryCluster, node: string): readonly Pod[] =>
   cluster.sim.podsOn(node).filter(({ metadata }) => metadata.namespace === shop)
 
-async function deploys({ cluster, person }: Story, workload: Parameters<Person['deploys']>[0]): Promise<void> {
+export async function deploys({ cluster, person }: Story, workload: Parameters<Person['deploys']>[0]): Promise<void> {
   await person.deploys(workload)
   await cluster.pass(15_000)
 }
 
 /** The drain of w1 until the reason is told. */
-async function drains({ cluster, update }: Story, code: string, drain: object = {}): Promise<void> {
+export async function drains({ cluster, update }: Story, code: string, drain: object = {}): Promise<void> {
   update.script('true', { ...w1Only, drain })
   await cluster.nodeIs('w1', 'Draining', code)
-}
-
-/** Of a pod that the drain passes over: something else must hold it up meanwhile. */
-async function drainsPast(story: Story): Promise<void> {
-  await story.person.createsPod('lonely', 'w1')
-  await story.cluster.pass(15_000)
-  await drains(story, 'PodUnmanaged')
 }
 
 export const drainingSituations: readonly Situation[] = [
@@ -74,7 +69,11 @@ export const drainingSituations: readonly Situation[] = [
   },
   {
     name: 'a pod that nothing would make again',
-    arrange: drainsPast,
+    arrange: async (story) => {
+      await story.person.createsPod('lonely', 'w1')
+      await story.cluster.pass(15_000)
+      await drains(story, 'PodUnmanaged')
+    },
     asked: [
       { of: 'w1', code: 'PodUnmanaged', names: /shop\/lonely has no controller/ },
       { of: 'update', code: 'PodUnmanaged', names: /shop\/lonely/ },
@@ -175,44 +174,17 @@ export const drainingSituations: readonly Situation[] = [
     ],
   },
   {
-    name: 'a static pod, which stays',
+    name: 'a node that was taken earlier goes first',
     arrange: async (story) => {
-      await story.person.createsPod('static', 'w1')
-      await story.person.changes(pods, 'static', { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } })
-      await drainsPast(story)
+      const { cluster, person, update, faults } = story
+      const away = { maxUnavailable: 1 }
+      await person.deploys({ name: 'web', replicas: 3, ...away })
+      await cluster.pass(15_000)
+      faults.refuse('evict', new KubeError('Forbidden', 'admission webhook "guard" denied the request'))
+      update.script('true', { nodeSelector: workers, strategy: { maxUnavailable: 2 } })
+      await cluster.nodeIs('w2', 'Draining', 'PodWaitsItsTurn')
     },
-    asked: [{ of: 'shop/static', code: 'PodMirror', names: /static pod/ }],
-  },
-  {
-    name: 'a DaemonSet pod, which stays',
-    arrange: async (story) => {
-      await story.person.deploys({ name: 'web', replicas: 1 })
-      const labels = { app: 'proxy' }
-      const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'pretend' }] } }
-      const spec = { selector: { matchLabels: labels }, template }
-      await story.person.creates(daemonSets, { metadata: { name: 'proxy', namespace: shop }, spec })
-      await drainsPast(story)
-    },
-    asked: [{ of: podOf('proxy', 'w1'), code: 'PodOfDaemonSet', names: /belongs to a DaemonSet/ }],
-  },
-  {
-    name: 'a pod that has ended, which stays',
-    arrange: async (story) => {
-      await story.person.createsPod('ended', 'w1', { restartPolicy: 'Never' })
-      await story.cluster.until('it has ended', () => podsOf(story.cluster, 'w1')[0]?.status?.phase === 'Succeeded')
-      await drainsPast(story)
-    },
-    asked: [{ of: 'shop/ended', code: 'PodFinished', names: /has ended/ }],
-  },
-  {
-    name: 'a pod that a rule leaves',
-    arrange: async (story) => {
-      await deploys(story, { name: 'agent', replicas: 1, pod: onW1 })
-      await story.person.createsPod('lonely', 'w1')
-      await story.cluster.pass(15_000)
-      await drains(story, 'PodUnmanaged', { rules: [{ selector: { matchLabels: { app: 'agent' } }, action: 'Skip' }] })
-    },
-    asked: [{ of: podOf('agent', 'w1'), code: 'PodSkipped', names: /stays, as a drain rule says/ }],
+    asked: [{ of: 'w2', code: 'PodWaitsItsTurn', names: /shop\/web: w1 was taken earlier and goes first/ }],
   },
   {
     name: 'a pod on its way out in good time',
@@ -261,17 +233,6 @@ export const drainingSituations: readonly Situation[] = [
     },
     asked: [{ of: 'w1', code: 'PodRemoved', names: /shop\/lonely/ }],
   },
-  {
-    name: 'the operator, which has no other node to go to',
-    options: { nodes: 1 },
-    arrange: async ({ cluster, person, update }) => {
-      await person.createsPod('lonely', 'cp1')
-      await cluster.pass(15_000)
-      update.script('true')
-      await cluster.nodeIs('cp1', 'Draining', 'PodUnmanaged')
-    },
-    asked: [{ of: operatorPod, code: 'PodOfOperator', names: /no other node can take it/ }],
-  },
   ...(['VolumesAttached', 'VolumesStuck'] as const).map((code) => ({
     name: `a volume: ${code}`,
     arrange: async (story: Story) => {
@@ -283,11 +244,6 @@ export const drainingSituations: readonly Situation[] = [
 ]
 
 const isGoing = (cluster: StoryCluster) => podsOf(cluster, 'w1')[0]?.metadata.deletionTimestamp !== undefined
-
-function operatorPod({ sim }: StoryCluster): string {
-  const [pod] = sim.podsOn('cp1').filter(({ metadata }) => metadata.namespace === operatorNamespace)
-  return `${operatorNamespace}/${pod?.metadata.name}`
-}
 
 /** A volume that its driver does not let go. */
 async function attachVolume({ cluster, person }: Story): Promise<void> {

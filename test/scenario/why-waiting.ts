@@ -118,19 +118,6 @@ export const waitingSituations: readonly Situation[] = [
     ],
   },
   {
-    name: 'another node of the control plane is away',
-    options: { nodes: 7 },
-    arrange: async (story) => {
-      story.cluster.machine('cp2').losePower()
-      await story.cluster.pass(60_000)
-      await waitsFor('ControlPlaneBusy')(story, () => story.update.script('true'))
-    },
-    asked: [
-      { of: 'cp1', code: 'ControlPlaneBusy', names: /cp2 of the control plane is away/ },
-      { of: 'update', code: 'ControlPlaneBusy', names: /cp2/ },
-    ],
-  },
-  {
     name: 'the next nodes fetch what they need',
     options: {
       driversOf: () => [

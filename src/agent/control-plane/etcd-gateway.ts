@@ -1,6 +1,7 @@
 // etcd's JSON gateway, spoken with the certificates of this host: no program of etcd needs to be there.
 
 import {
+  type GatewayAlarm,
   type GatewayMember,
   type GatewayStatus,
   gatewayAlarmsSchema,
@@ -35,11 +36,10 @@ export class EtcdGateway {
     return this.#ask(endpoint, '/v3/maintenance/status', {}, gatewayStatusSchema, signal)
   }
 
-  /** As `NOSPACE of 1234`, one for each member that has it. */
-  async alarms(endpoint: string, signal: AbortSignal): Promise<readonly string[]> {
+  /** One for each member that has it. */
+  async alarms(endpoint: string, signal: AbortSignal): Promise<readonly GatewayAlarm[]> {
     const path = '/v3/maintenance/alarm'
-    const { alarms } = await this.#ask(endpoint, path, { action: 'GET' }, gatewayAlarmsSchema, signal)
-    return alarms.map(({ memberID, alarm }) => `${alarm} of ${memberID}`.slice(0, 64))
+    return (await this.#ask(endpoint, path, { action: 'GET' }, gatewayAlarmsSchema, signal)).alarms
   }
 
   /** Reads what a majority has agreed on; throws where this member has no majority behind it. */

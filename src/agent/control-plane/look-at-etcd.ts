@@ -1,7 +1,7 @@
 // One look at etcd from this host: who its members are, and how each of them answers.
 
 import { type EtcdReport, maxEtcdAlarms, maxEtcdMembers } from '../../api/control-plane.ts'
-import type { GatewayMember } from '../../api/etcd-gateway.ts'
+import type { GatewayAlarm, GatewayMember } from '../../api/etcd-gateway.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { EtcdAccess } from '../../core/control-plane/etcd-access.ts'
 import { memberStates, type Sighting } from '../../core/control-plane/member-states.ts'
@@ -27,13 +27,19 @@ export async function lookAtEtcd(host: Host, requests: SecureRequests, signal: A
       place,
       ...(own !== undefined && { member: own }),
       members: [...memberStates(members.slice(0, maxEtcdMembers), (id) => sightings.get(id))],
-      alarms: alarms.slice(0, maxEtcdAlarms),
+      alarms: alarms.slice(0, maxEtcdAlarms).map((alarm) => alarmText(alarm, members)),
     }
   } catch (error) {
     if (signal.aborted) throw error
     const message = `etcd cannot be asked: ${error instanceof Error ? error.message : String(error)}`
     return { place, members: [], alarms: [], reason: unknown(message) }
   }
+}
+
+/** As `NOSPACE of cp2`: people know members by their names. */
+function alarmText({ alarm, memberID }: GatewayAlarm, members: readonly GatewayMember[]): string {
+  const name = members.find(({ ID }) => ID === memberID)?.name || memberID
+  return `${alarm} of ${name}`.slice(0, 64)
 }
 
 /** Any of them knows all. */

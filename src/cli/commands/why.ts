@@ -8,6 +8,7 @@ import { nodeStates } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
 import { selects } from '../../core/label-selector.ts'
+import { isChosen } from '../../core/update/is-chosen.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
@@ -16,7 +17,6 @@ import { readSnapshot } from '../follow-update.ts'
 import { find, listAll, readPolicy } from '../read-cluster.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { writeLines } from '../table.ts'
-import { isEnded } from '../update-outcome.ts'
 import { type Answer, answerLines, causeOf } from '../why/finding.ts'
 import { nodeAnswer } from '../why/node-answer.ts'
 import { podAnswer } from '../why/pod-answer.ts'
@@ -84,10 +84,8 @@ async function answerForNode(api: KubeApi, node: Node, signal: AbortSignal): Pro
     listAll(api, nodeProfiles, {}, signal),
   ])
   const matching = profiles.items.filter(({ spec }) => selects(spec.nodeSelector, node.metadata.labels))
-  const open = updates.items.filter(
-    (update) => !isEnded(update) && selects(update.spec.nodeSelector, node.metadata.labels),
-  )
-  return nodeAnswer({ node, state, policy, updates: open, profiles: matching })
+  const concerned = updates.items.filter(({ spec }) => isChosen(spec, node))
+  return nodeAnswer({ node, state, policy, updates: concerned, profiles: matching })
 }
 
 async function podAnswers(

@@ -124,10 +124,10 @@ function nodesOf({ update, nodes, nodeStates }: RolloutSnapshot): readonly NodeP
   const known = new Map<string, Node | undefined>()
   // Selected nodes that an ended update has no word about were taken over by a later one.
   const isLeftOut = (name: string) => update.spec.skip?.includes(name) && !states.has(name)
-  if (!isOver(update))
-    for (const node of nodes)
-      if (!isLeftOut(node.metadata.name)) known.set(node.metadata.name, node)
-      else for (const node of nodes) if (states.has(node.metadata.name)) known.set(node.metadata.name, node)
+  for (const node of nodes) {
+    const { name } = node.metadata
+    if (isOver(update) ? states.has(name) : !isLeftOut(name)) known.set(name, node)
+  }
   for (const name of [...states.keys(), ...listed.keys()]) if (!known.has(name)) known.set(name, undefined)
   return [...known]
     .map(([name, node]) => nodeProgress(name, node, states.get(name), listed.get(name)))

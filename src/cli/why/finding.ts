@@ -38,8 +38,14 @@ function isReasonCode(text: string): text is ReasonCode {
 
 /** The one that explains the others: what a pod waits for before what its node does, what has a reason before what has none. */
 export function causeOf({ findings }: Answer): Finding | undefined {
-  const weight = ({ code }: Finding) => (code === undefined ? 0 : isOfPod(code) ? 2 : 1)
   return findings.toSorted((a, b) => weight(b) - weight(a))[0]
+}
+
+function weight({ code }: Finding): number {
+  if (code === undefined) return 0
+  // That nodes failed says nothing of why.
+  if (code === 'NodesFailed' || !isReasonCode(code)) return 1
+  return isOfPod(code) ? 3 : 2
 }
 
 /** That a drain is late says nothing of why. */

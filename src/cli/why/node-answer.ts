@@ -4,17 +4,17 @@ import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeProfile } from '../../api/node-profile.ts'
 import type { NodeState, Rollout } from '../../api/node-state.ts'
 import { isReady, readyCondition } from '../../core/node/node-facts.ts'
-import { ownerOfOperation } from '../../core/update/operation.ts'
+import { isEndedPhase, ownerOfOperation } from '../../core/update/operation.ts'
 import { cordonHolder } from '../node-report.ts'
 import { runningStep } from '../progress/view.ts'
-import { conditionOf, isEnded } from '../update-outcome.ts'
+import { conditionOf, type Refusal, refusal } from '../update-outcome.ts'
 import { type Answer, adviceFor, type Finding, reasonFinding } from './finding.ts'
 
 export interface NodeFacts {
   readonly node: Node
   readonly state: NodeState | undefined
   readonly policy: MaintenancePolicy | undefined
-  /** Updates whose selector matches this node. */
+  /** Updates that concern this node, ended or not. */
   readonly updates: readonly DirectUpdate[]
   readonly profiles: readonly NodeProfile[]
 }
@@ -86,7 +86,7 @@ function rolloutFindings(name: string, rollout: Rollout, state: NodeState | unde
 function queueFindings({ node, state, updates }: NodeFacts): readonly Finding[] {
   const { name } = node.metadata
   return updates
-    .filter((update) => !isEnded(update) && state?.status?.rollout?.update !== update.metadata.name)
+    .filter((update) => stillWants(update) && state?.status?.rollout?.update !== update.metadata.name)
     .map((update) => {
       const reason = update.status?.nodes?.find((entry) => entry.name === name)?.reason
       const waits = `${name} waits for its turn in update ${update.metadata.name}`
@@ -94,13 +94,24 @@ function queueFindings({ node, state, updates }: NodeFacts): readonly Finding[] 
     })
 }
 
+/** One that was refused, or needs a person, is not over: it goes on when the cause is put right. */
+function stillWants({ status }: DirectUpdate): boolean {
+  return !isEndedPhase(status?.phase) && status?.phase !== 'Planned'
+}
+
 /** What holds the whole update up holds each of its nodes up. */
 function updateFinding(waits: string, update: DirectUpdate): Finding {
-  const blocked = conditionOf(update, 'Blocked')
-  if (blocked?.status !== 'True') return { text: `${waits}, which is ${update.status?.phase ?? 'Pending'}` }
-  const { reason: code, message, lastTransitionTime: since } = blocked
+  const held = refusal(update) ?? blockOf(update)
+  if (!held) return { text: `${waits}, which is ${update.status?.phase ?? 'Pending'}` }
+  const { code, message, since } = held
   const advice = adviceFor(code)
   return { text: `${waits}: ${message}`, code, since, ...(advice !== undefined && { advice }) }
+}
+
+function blockOf(update: DirectUpdate): Refusal | undefined {
+  const blocked = conditionOf(update, 'Blocked')
+  if (blocked?.status !== 'True') return undefined
+  return { code: blocked.reason, message: blocked.message, since: blocked.lastTransitionTime }
 }
 
 /** Profiles that are not applied everywhere, where they say why. */

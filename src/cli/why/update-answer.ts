@@ -17,7 +17,7 @@ export function updateAnswer(snapshot: RolloutSnapshot): Answer {
   if (view.paused) findings.push(reasonFinding('policy', { code: 'PolicyPaused', message: 'nothing new starts' }))
   for (const type of ['Blocked', 'Failed', 'Stalled']) {
     const condition = conditionOf(update, type)
-    if (condition?.status !== 'True') continue
+    if (condition?.status !== 'True' || findings.some(({ text }) => text.endsWith(condition.message))) continue
     const advice = adviceFor(condition.reason)
     findings.push({
       text: `${type}: ${condition.message}`,

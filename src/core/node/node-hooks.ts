@@ -18,7 +18,9 @@ export function hooksBefore(view: NodeView, operation: Operation, begin: () => N
     return hooksAgain(view) ?? (operation.hooks?.some(({ when }) => when === 'BeforeNode') ? begin() : undefined)
   }
   const step = stepOf(view, operation, 'BeforeNode')
-  return step.step === 'failed' ? enter(view, rollout, 'Failed', { reason: step.reason }) : actionOf(step)
+  return step.step === 'failed'
+    ? enter(view, rollout, 'Failed', { reason: step.reason })
+    : tell(view, rollout, 'Pending', step)
 }
 
 /** A new start begins with a clean sheet; undefined when it is. */
@@ -31,10 +33,18 @@ export function hooksAgain(view: NodeView): NodeAction | undefined {
 export function hooksAfter(view: NodeView, operation: Operation, rollout: Rollout): NodeAction | undefined {
   const step = stepOf(view, operation, 'AfterNode')
   if (step.step === 'failed') return enter(view, rollout, 'Failed', { reason: step.reason })
-  if (step.step !== 'wait' || (rollout.phase === 'Verifying' && rollout.reason?.code === step.reason.code)) {
-    return actionOf(step)
-  }
-  return enter(view, rollout, 'Verifying', { reason: step.reason, unhurried: true })
+  return tell(view, rollout, 'Verifying', step)
+}
+
+/** While one runs, the node says which. */
+function tell(
+  view: NodeView,
+  rollout: Rollout,
+  phase: Rollout['phase'],
+  step: Exclude<HookStep, { readonly step: 'failed' }>,
+): NodeAction | undefined {
+  const isTold = step.step !== 'wait' || (rollout.phase === phase && rollout.reason?.message === step.reason.message)
+  return isTold ? actionOf(step) : enter(view, rollout, phase, { reason: step.reason, unhurried: true })
 }
 
 /** What is owed for the node; undefined when nothing is. */

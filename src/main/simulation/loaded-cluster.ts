@@ -32,6 +32,7 @@ import { silentLog } from '../../sim/silent-log.ts'
 import type { SimCluster } from '../../sim/sim-cluster.ts'
 import type { NodeSpec } from '../../sim/sim-machine.ts'
 import { operatorNamespace } from '../../sim/workloads.ts'
+import { rehearsablePolicy, rehearsableState, rehearsableUpdate } from './rehearsable.ts'
 import { slipwayCluster } from './simulated-cluster.ts'
 
 export interface LoadOptions {
@@ -99,15 +100,15 @@ function restore(cluster: SimCluster, snapshot: ClusterSnapshot, { update }: Loa
   for (const object of snapshot.daemonSets) server.restore(daemonSets, object)
   for (const object of snapshot.jobs) server.restore(jobs, object)
   for (const object of snapshot.podDisruptionBudgets) server.restore(podDisruptionBudgets, object)
-  for (const object of snapshot.maintenancePolicies) server.restore(maintenancePolicies, object)
-  for (const state of snapshot.nodeStates) server.restore(nodeStates, withoutEndedOrder(state))
+  for (const object of snapshot.maintenancePolicies) server.restore(maintenancePolicies, rehearsablePolicy(object))
+  for (const state of snapshot.nodeStates) server.restore(nodeStates, withoutEndedOrder(rehearsableState(state)))
   for (const { metadata, spec } of snapshot.nodeProfiles) {
     // Whether hosts are as their profiles want them cannot be told from here: none is rolled out by itself.
     const rollout = metadata.name === update.profile ? spec.rollout : 'ByUpdate'
     server.restore(nodeProfiles, { metadata, spec: { ...spec, ...(rollout && { rollout }) } })
   }
   for (const object of snapshot.directUpdates) {
-    if (object.metadata.name !== update.name) server.restore(directUpdates, object)
+    if (object.metadata.name !== update.name) server.restore(directUpdates, rehearsableUpdate(object))
   }
   for (const pod of snapshot.pods) {
     const ours = isOperator(pod) ? { ...pod, spec: { ...pod.spec, containers: ourContainers } } : pod

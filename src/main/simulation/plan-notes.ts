@@ -78,7 +78,9 @@ export class PlanNotes {
     const conditions = update?.status?.conditions ?? []
     const refused = conditions.find(({ type, status }) => type === 'Planned' && status === 'False')
     const blocked = conditions.find(({ type, status }) => type === 'Blocked' && status === 'True')
-    const whole = refused ?? (isStuck ? blocked : undefined)
+    // A gate that did not hold in its time: no node is to blame.
+    const isFailedGate = blocked?.reason === 'GateFailed'
+    const whole = refused ?? (isStuck || isFailedGate ? blocked : undefined)
     if (whole) {
       const { reason: code, message } = whole
       this.#blockers.set(code, { key: code, code, message, lasting: true })

@@ -13,6 +13,7 @@ import type { SimCluster } from '../../sim/sim-cluster.ts'
 import { createOperatorPods } from '../../sim/workloads.ts'
 import { isOperator, type LoadOptions, loadedCluster, namespaceOf } from './loaded-cluster.ts'
 import { PlanNotes } from './plan-notes.ts'
+import { plannedScript } from './rehearsable.ts'
 
 /** Checks that foretell what a rehearsal runs into, each with its node and pod; they would end it before it begins. */
 const rehearsed = ['DisruptionBudgets', 'PodsUnderTwoBudgets', 'Capacity', 'ClockSkew'] as const
@@ -23,8 +24,8 @@ export interface PlanRunOptions extends Omit<LoadOptions, 'update'> {
 }
 
 const limits = { startMs: 600_000, runMs: 30 * 24 * 3_600_000, stuckMs: 1_800_000, lookMs: 5_000 }
-/** These end by themselves, or by an approval. */
-const passing = new Set(['WaveSoaking', 'ApprovalWanted'])
+/** These end by themselves, by an approval, or by their time-out. */
+const passing = new Set(['WaveSoaking', 'ApprovalWanted', 'GateWaiting'])
 const over = new Set(['Succeeded', 'Failed', 'RequiresAttention', 'Cancelled'])
 
 export async function planRun(options: PlanRunOptions, signal: AbortSignal): Promise<PlanRun> {
@@ -100,9 +101,6 @@ async function create(
   const preflight = { skip: [...new Set([...(spec.preflight?.skip ?? []), ...rehearsed])] }
   await person.create(directUpdates, { apiVersion, kind, metadata: { name }, spec: { ...spec, preflight } }, signal)
 }
-
-/** What a script does cannot be rehearsed, only that one is run. */
-export const plannedScript = 'true\n'
 
 function isOver(update: DirectUpdate | undefined): boolean {
   if (over.has(update?.status?.phase ?? '')) return true

@@ -1,6 +1,5 @@
 // Several rehearsals of one update on one cluster, and the report of them.
 
-import { createHash } from 'node:crypto'
 import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { ClusterSnapshot } from '../../api/snapshot.ts'
 import { resolveCount } from '../../core/count.ts'
@@ -11,7 +10,8 @@ import { stepTimes } from '../../core/plan/step-times.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
 import { strategyOf } from '../../core/update/waves.ts'
 import { workOf } from '../../core/update/work-of.ts'
-import { plannedScript, planRun } from './plan-run.ts'
+import { planRun } from './plan-run.ts'
+import { leftOut, rehearsable } from './rehearsable.ts'
 
 export interface PlannedUpdate {
   readonly name: string
@@ -45,14 +45,6 @@ export async function rehearse(options: RehearsalOptions, signal: AbortSignal): 
   })
 }
 
-/** Scripts are named by their content, which is not in a snapshot: another one takes their place. */
-export function rehearsable({ dryRun: _, desiredState: __, ...spec }: DirectUpdateSpec): DirectUpdateSpec {
-  if (!spec.script) return spec
-  const sha256 = createHash('sha256').update(plannedScript).digest('hex')
-  const { validate } = spec.script
-  return { ...spec, script: { ...spec.script, sha256, ...(validate && { validate: { ...validate, sha256 } }) } }
-}
-
 function titleOf(wave: number, waves: number): string {
   if (wave === 0) return 'control plane'
   return waves === 1 ? 'workers' : `wave ${wave} of ${waves}`
@@ -65,11 +57,7 @@ function racing({ nodes }: ClusterSnapshot, spec: DirectUpdateSpec): number {
   return Math.max(2, 2 * resolveCount(strategyOf(spec.strategy).maxUnavailable, workers.length))
 }
 
-function assumptions(
-  snapshot: ClusterSnapshot,
-  { strategy }: DirectUpdateSpec,
-  runs: readonly PlanRun[],
-): readonly string[] {
+function assumptions(snapshot: ClusterSnapshot, spec: DirectUpdateSpec, runs: readonly PlanRun[]): readonly string[] {
   const times = [...stepTimes(snapshot.nodeStates)]
   const measured = times.filter(([, { measured: count }]) => count > 0)
   const assumed = times.filter(([, { measured: count }]) => count === 0)
@@ -79,9 +67,10 @@ function assumptions(
     ...(measured.length > 0 ? [`measured on earlier work: ${text(measured)}`] : []),
     ...(assumed.length > 0 ? [`assumed, for want of a measurement: ${text(assumed)}`] : []),
     'downloads are done before a node is drained and are not counted',
-    ...(strategyOf(strategy).waves.some(({ promotion }) => promotion === 'Manual')
+    ...(strategyOf(spec.strategy).waves.some(({ promotion }) => promotion === 'Manual')
       ? ['a wave that wants an approval gets it at once']
       : []),
+    ...leftOut(snapshot.maintenancePolicies, spec),
     ...(snapshot.installed ? [] : ['Slipway is not installed: every Ready node is taken to have an agent']),
     ...(runs.some(({ blockers }) => blockers.length > 0)
       ? ['where a drain is blocked, a person removes the pods in its way when its time is up; that is in the duration']
