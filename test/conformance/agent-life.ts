@@ -69,10 +69,10 @@ await runAgent(
 
 async function parts({ caseFile, initPid, failAtEnd, deaths, midwayMs }: LifePlan) {
   const { hostOfInit } = await import('./host-of-machine.ts')
-  const { driver, contents: given = [] } = await loadCase(caseFile)
+  const { driver, beside = [], contents: given = [] } = await loadCase(caseFile)
   const real = hostOfInit(initPid)
   const host: Host = deaths ? withDisk(real, dyingDisk(real.disk, new Set(deaths), midwayMs)) : real
-  return { host, drivers: failAtEnd ? [driver, failing] : [driver], contents: given }
+  return { host, drivers: [driver, ...beside, ...(failAtEnd ? [failing] : [])], contents: given }
 }
 
 /** Every other method by its object: the host keeps its secrets in private fields. */

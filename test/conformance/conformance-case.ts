@@ -11,6 +11,8 @@ export interface ConformanceCase {
   /** Its row in docs/reference/drivers.md: the driver's name, and what it is tried with where there are several. */
   readonly name: string
   readonly driver: Driver
+  /** Without which the agent would refuse the order, where the driver's work only goes along with that of others. */
+  readonly beside?: readonly Driver[]
   /** The command line the driver works through, and what makes it tell its version; absent where it needs none. */
   readonly tool?: { readonly name: string; readonly version: readonly string[] }
   /** Content the order names by its SHA-256; see `contentOf`. */
@@ -19,6 +21,8 @@ export interface ConformanceCase {
   readonly seeds?: readonly number[]
   /** Why a second order of the same work runs it again; absent = it must start nothing. */
   readonly runsAgain?: string
+  /** Why undo leaves the work as it is, and the machine is as good as before; absent = it must be taken back. */
+  readonly staysDone?: string
   /** Not a driver of the product; it has no row. */
   readonly isSample?: boolean
   /** A booted machine on which the work is still to be done; asked for once for each property. */
