@@ -38,6 +38,25 @@ async function runToEnd(given: Job) {
 }
 
 describe('LinuxHost', () => {
+  it('tries again when the machine cannot be entered: that says nothing of the program', async () => {
+    const gate = join(folder, 'nsenter')
+    const first = `if [ ! -e ${folder}/tried ]; then touch ${folder}/tried; echo 'nsenter: cannot open /proc/1/ns/ipc: No such file or directory' >&2; exit 1; fi`
+    await writeFile(gate, `#!/bin/sh\n${first}\nexec "$@"\n`, { mode: 0o755 })
+    const machine = new LinuxHost({ disk: new FileDisk(), log: silentLog, enter: [gate] })
+    expect(await machine.run({ argv: ['sh', '-c', 'cat; exit 3'], input: 'hello' }, never)).toEqual({
+      exitCode: 3,
+      stdout: 'hello',
+      stderr: '',
+    })
+  })
+
+  it('says that it cannot be entered when that lasts', { timeout: 30_000 }, async () => {
+    const gate = join(folder, 'nsenter')
+    await writeFile(gate, "#!/bin/sh\necho 'nsenter: cannot open /proc/1/ns/ipc: gone' >&2\nexit 1\n", { mode: 0o755 })
+    const machine = new LinuxHost({ disk: new FileDisk(), log: silentLog, enter: [gate] })
+    await expect(machine.run({ argv: ['true'] }, never)).rejects.toMatchObject({ code: 'CannotReach' })
+  })
+
   it.each([
     { name: 'a good end', text: 'exit 0', exitCode: 0 },
     { name: 'its own code', text: 'exit 7', exitCode: 7 },

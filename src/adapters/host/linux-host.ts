@@ -37,6 +37,9 @@ export interface LinuxHostOptions {
 /** A shutdown that takes longer hangs. */
 const shutdownMs = 600_000
 
+const enterAttempts = 5
+const enterAgainMs = 1_000
+
 export class LinuxHost implements Host {
   readonly disk: Disk
   readonly files: HostFiles
@@ -68,8 +71,18 @@ export class LinuxHost implements Host {
     return readHostFacts({ files: this.files, log: this.#log, run: (command, stop) => this.run(command, stop) }, signal)
   }
 
-  run(command: Command, signal: AbortSignal): Promise<CommandResult> {
-    return runCommand(command, { enter: this.#enter, env: cleanEnvironment }, signal)
+  /** A machine that is going down cannot be entered: that says nothing of the program, so it is tried again, then thrown. */
+  async run(command: Command, signal: AbortSignal): Promise<CommandResult> {
+    for (let attempt = 1; ; attempt++) {
+      const result = await runCommand(command, { enter: this.#enter, env: cleanEnvironment }, signal)
+      if (!isShutOut(result)) return result
+      if (attempt === enterAttempts) {
+        throw new SlipwayError('CannotReach', `the machine cannot be entered: ${result.stderr.trim()}`, {
+          nextStep: 'look whether the machine is going down, and whether the agent shares its processes (hostPID)',
+        })
+      }
+      await delay(enterAgainMs, undefined, { signal })
+    }
   }
 
   async reboot(signal: AbortSignal): Promise<void> {
@@ -120,4 +133,9 @@ export class LinuxHost implements Host {
   #keeperOf({ unit }: ProcessIdentity): JobKeeper {
     return unit === undefined ? this.#processes : this.#units
   }
+}
+
+/** What nsenter says of itself, not of the program that it was to run. */
+function isShutOut({ exitCode, stderr }: CommandResult): boolean {
+  return exitCode === 1 && /^nsenter: (cannot open|reassociate to)/.test(stderr)
 }
