@@ -52,7 +52,7 @@ describe.skipIf(missing)('a leader frozen for longer than its lease', () => {
     expect(by(leader).filter(({ atMs, target }) => atMs >= wokenMs && !target.startsWith('leases/'))).toEqual([])
 
     const { ledger } = (await rig.policy()).status ?? {}
-    expect(ledger).toEqual({ epoch: (before.status?.ledger?.epoch ?? 0) + 1, grants: [] })
+    expect(ledger).toMatchObject({ epoch: (before.status?.ledger?.epoch ?? 0) + 1, grants: [] })
     expect(Math.max(...rig.observer.sights.map(({ away }) => away))).toBeLessThanOrEqual(maxUnavailable)
     expect(rig.observer.done(to)).toBe(13)
     expect(rig.ranSteps().filter(({ times }) => times !== 1)).toEqual([])
