@@ -1,11 +1,16 @@
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/longest-first.ts'
 
+/** Where servers and machines are waited for, which others keep busy. */
+const patient = { timeout: 60_000, interval: 100 }
+
 // Two workers: the API-server tests bring their own processes, and the seeded runs fill a core each.
 export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
+    // Folders are put up and taken down on a disk that others use too.
+    hookTimeout: 120_000,
     passWithNoTests: true,
     sequence: { sequencer: LongestFirst },
     // What is polled for is another process's doing; a second is no limit on a busy machine.
@@ -14,24 +19,54 @@ export default defineConfig({
       ? ['default', ['json', { outputFile: process.env.SLIPWAY_TEST_REPORT }]]
       : ['default'],
     projects: [
-      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 30_000 } },
-      { extends: true, test: { name: 'house', include: ['test/house/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        extends: true,
+        test: { name: 'unit', include: ['src/**/*.test.ts'], exclude: ['src/console/**'], testTimeout: 30_000 },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'page',
+          include: ['src/console/**/*.test.{ts,tsx}'],
+          environment: 'happy-dom',
+          testTimeout: 30_000,
+        },
+      },
+      { extends: true, test: { name: 'house', include: ['test/house/**/*.test.ts'], testTimeout: 240_000 } },
       {
         extends: true,
         test: {
           name: 'simulated',
-          include: ['test/{contract,scenario,faults,proof}/**/*.test.ts'],
+          include: ['test/{contract,scenario,compat,faults,proof}/**/*.test.ts'],
           testTimeout: 600_000,
         },
       },
+      { extends: true, test: { name: 'release', include: ['test/release/**/*.test.ts'], testTimeout: 120_000 } },
       {
         extends: true,
         test: {
           name: 'apiserver',
           include: ['test/apiserver/**/*.test.ts'],
+          globalSetup: ['test/browser/build-page.ts'],
+          // They mostly wait for their servers and for time that has to pass.
+          maxWorkers: 4,
           testTimeout: 300_000,
           hookTimeout: 600_000,
-          fileParallelism: false,
+          expect: { poll: patient },
+          sequence: { groupOrder: 1 },
+        },
+      },
+      // The page in a real browser, served by the real server over the simulator.
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          globalSetup: ['test/browser/build-page.ts'],
+          testTimeout: 180_000,
+          expect: { poll: patient },
+          // Among those that wait.
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },
@@ -42,13 +77,15 @@ export default defineConfig({
               extends: true as const,
               test: {
                 name: 'e2e',
-                // Most of the time somebody waits for a machine: two beds at once take little longer than one.
+                // Most of the time somebody waits for a machine: three beds at once take little longer than one.
+                maxWorkers: 3,
                 include:
                   process.env.SLIPWAY_E2E === 'full'
                     ? ['test/{e2e,conformance}/**/*.test.ts']
                     : ['test/e2e/*.test.ts', 'test/conformance/quick/*.test.ts'],
                 testTimeout: 1_800_000,
                 hookTimeout: 3_600_000,
+                expect: { poll: patient },
                 sequence: { groupOrder: 2 },
               },
             },

@@ -86,7 +86,7 @@ function nodeOf(name: string): Node {
     spec: isControlPlane ? { taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }] } : {},
     status: {
       conditions: [{ type: 'Ready', status: 'True' }],
-      nodeInfo: { kubeletVersion: 'v1.35.4', bootID: `boot-${name}` },
+      nodeInfo: { kubeletVersion: 'v1.35.4', bootID: `boot-${name}`, containerRuntimeVersion: 'containerd://2.2.1' },
       allocatable: { cpu: '16', memory: '64Gi', pods: '110' },
     },
   }

@@ -6,10 +6,12 @@ import { parseClusterSnapshot } from '../src/cli/cluster-snapshot.ts'
 import { planRole } from '../src/main/roles/plan-role.ts'
 
 const [path = ''] = process.argv.slice(2)
-const text = readFileSync(path, 'utf8')
+let text = readFileSync(path, 'utf8')
 const startedMs = performance.now()
 const before = process.cpuUsage()
 const snapshot = parseClusterSnapshot(text, path)
+// As the command does, which hands it over.
+text = ''
 const update = { name: 'to-1-36', spec: { kubernetes: { version: 'v1.36.3' }, strategy: { maxUnavailable: '5%' } } }
 const { signal } = new AbortController()
 const report = await planRole('0.1.0', { snapshot, update, seed: 1 }, signal)
@@ -21,5 +23,8 @@ const result = {
   nodes: report.nodes,
   verdict: report.verdict,
   rehearsals: report.rehearsals,
+  alike: report.alike,
+  waves: report.waves.map(({ title, total }) => ({ title, nodes: total })),
+  predictedSeconds: report.durationSeconds,
 }
 process.stdout.write(`${JSON.stringify(result)}\n`)

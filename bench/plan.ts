@@ -10,6 +10,7 @@ const nodes = 5000
 const podsPerNode = 30
 
 interface Once {
+  readonly nodes: number
   readonly seconds: number
   readonly processorSeconds: number
   readonly mostMiB: number
@@ -24,7 +25,8 @@ export const plan: Bench = {
       const file = join(folder, 'cluster.json')
       writeFileSync(file, JSON.stringify(largeSnapshot(nodes, podsPerNode)))
       const { stdout } = await promisify(execFile)(process.execPath, ['bench/plan-once.ts', file], { signal })
-      const { seconds, processorSeconds, mostMiB } = JSON.parse(stdout) as Once
+      const { nodes: planned, seconds, processorSeconds, mostMiB } = JSON.parse(stdout) as Once
+      if (planned !== nodes) throw new Error(`only ${planned} of ${nodes} nodes were planned: ${stdout}`)
       const what = `slipway plan for ${nodes} nodes and ${nodes * podsPerNode} pods, after the download`
       return {
         figures: [

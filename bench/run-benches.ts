@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
+import { commitOfTree, keepResult, today } from '../test/proof/kept-results.ts'
 import { type Bench, type Figure, isMet, type Measurement, rounded } from './figure.ts'
 
 const resultsPath = 'bench-results.json'
@@ -19,8 +20,13 @@ interface Result {
   readonly error?: string
 }
 
-/** Returns the exit code: 1 when something could not be measured. A figure that misses is a result, and the table says so. */
-export async function runBenches(benches: readonly Bench[], command: (name: string) => string): Promise<number> {
+/** Returns the exit code: 1 when something could not be measured. `proof`: the command whose figures docs/reliability.md shows. A figure that misses is a result, and the table says so. */
+export async function runBenches(
+  benches: readonly Bench[],
+  command: (name: string) => string,
+  proof?: string,
+): Promise<number> {
+  const commit = commitOfTree()
   const stop = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
   const run = (bench: Bench) => measured(bench, command(bench.name), stop.signal)
@@ -30,7 +36,12 @@ export async function runBenches(benches: readonly Bench[], command: (name: stri
   process.stdout.write(tableText(ordered))
   const others = earlier().filter(({ bench }) => !ordered.some((result) => result.bench === bench))
   writeFileSync(resultsPath, `${JSON.stringify([...others, ...ordered], undefined, 2)}\n`)
-  return ordered.some(({ error }) => error !== undefined) || stop.signal.aborted ? 1 : 0
+  if (ordered.some(({ error }) => error !== undefined) || stop.signal.aborted) return 1
+  const figures = ordered.flatMap((result) => result.figures)
+  if (proof !== undefined) {
+    keepResult('bench', { date: today(), commit, command: proof, cores: availableParallelism(), figures })
+  }
+  return 0
 }
 
 async function measured(bench: Bench, command: string, signal: AbortSignal): Promise<Result> {

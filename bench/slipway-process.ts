@@ -18,13 +18,18 @@ export interface Bundle {
 }
 
 export async function buildBundle(): Promise<Bundle> {
+  const program = await builtProgram()
+  return {
+    start: (nodeFlags, args, logPath) => new ChildProgram(process.execPath, [...nodeFlags, program, ...args], logPath),
+  }
+}
+
+/** The path of the program as it ships, built anew. */
+export async function builtProgram(): Promise<string> {
   await runProgram(`${repository}node_modules/.bin/rolldown`, ['-c', 'rolldown.config.ts', '--log-level', 'warn'], {
     cwd: repository,
   })
-  return {
-    start: (nodeFlags, args, logPath) =>
-      new ChildProgram(process.execPath, [...nodeFlags, `${repository}dist/slipway.mjs`, ...args], logPath),
-  }
+  return `${repository}dist/slipway.mjs`
 }
 
 /** Runs it to its end; its standard output. */

@@ -2,6 +2,7 @@ import { localSocketPath } from '../api/local-protocol.ts'
 import type { Compression } from '../ports/compression.ts'
 import type { LocalServer } from '../ports/local-server.ts'
 import type { SecureRequests } from '../ports/secure-requests.ts'
+import { type BackupDeskTools, backupDesk } from './backup/backup-desk.ts'
 import { controlPlaneReporter } from './control-plane/control-plane-reporter.ts'
 import type { JobRecord } from './drivers/jobs/job-record.ts'
 import { jobReporter } from './drivers/jobs/job-reporter.ts'
@@ -18,17 +19,19 @@ export interface SideTaskTools {
   readonly hostRoot: string
   readonly jobRecord: JobRecord
   readonly requests: SecureRequests
+  readonly backup: Omit<BackupDeskTools, 'requests'>
 }
 
 /** All that an agent of a real host does besides its orders. */
 export function allSideTasks(tools: SideTaskTools): readonly SideTask[] {
-  const { compression, localServer, hostRoot, jobRecord, requests } = tools
+  const { compression, localServer, hostRoot, jobRecord, requests, backup } = tools
   return [
     sentinelWatcher,
     controlPlaneReporter(requests),
     jobReporter(jobRecord),
     historyKeeper,
     logDesk(compression),
+    backupDesk({ ...backup, requests }),
     localDesk(localServer, `${hostRoot}${localSocketPath}`),
   ]
 }

@@ -1,14 +1,14 @@
 // The key of this host: made here, kept here. Only its public half is published.
 
-import type { SealedText } from '../api/desired-state.ts'
 import { hostKeySchema } from '../api/journal.ts'
+import type { SealedText } from '../api/sealed-text.ts'
 import { sealingContext } from '../core/profile/sealing-context.ts'
 import type { Disk } from '../ports/disk.ts'
 import type { KeyPair, Sealing } from '../ports/sealing.ts'
 import { readSealed, seal, writeAtomically } from './journal/sealed-file.ts'
 import type { SideTask } from './side-task.ts'
 
-const file = 'host-key'
+export const hostKeyFile = 'host-key'
 
 export class HostKey {
   readonly #disk: Disk
@@ -49,11 +49,11 @@ export class HostKey {
   }
 
   async #findOrMake(): Promise<KeyPair> {
-    const known = await readSealed(this.#disk, `${this.#stateDir}/${file}`, hostKeySchema)
+    const known = await readSealed(this.#disk, `${this.#stateDir}/${hostKeyFile}`, hostKeySchema)
     if (known) return known
     const keys = this.#sealing.newKeys()
     await this.#disk.makeFolder(this.#stateDir)
-    await writeAtomically(this.#disk, this.#stateDir, file, seal(keys), 0o600)
+    await writeAtomically(this.#disk, this.#stateDir, hostKeyFile, seal(keys), 0o600)
     return keys
   }
 }

@@ -1,6 +1,7 @@
 // Takes the orders of this node one after another: judged by fencing, carried out, their end reported. Level-based: it looks at
 // the NodeState as it is now, so nothing depends on having seen every change.
 
+import { backupAbility } from '../api/backup-plan.ts'
 import type { AgentOrder, NodeState, Order } from '../api/node-state.ts'
 import type { Reason } from '../api/reason.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
@@ -18,11 +19,14 @@ import type { EndState, OrderFolder } from './journal/order-folder.ts'
 import { stepNamesOf } from './order-steps.ts'
 import type { Publisher, Word } from './publisher.ts'
 import { bareReport, endReport } from './report.ts'
+import type { SideTask } from './side-task.ts'
 
 export interface OrderDeskOptions extends Omit<Workshop, 'tell'> {
   readonly publisher: Publisher
   readonly stateDir: string
   readonly version: string
+  /** Some of them the operator must know of before it asks. */
+  readonly sideTasks?: readonly Pick<SideTask, 'name'>[]
 }
 
 /** What an order was answered to: only a difference in this asks for another answer. */
@@ -46,6 +50,7 @@ export class OrderDesk {
   #facts: HostFacts = { os: '', kernel: '', architecture: '', versionsOnOffer: [] }
   #bootId = ''
   #isDue = false
+  #rollCall: string | undefined
   #cancelLook: CancelTimer | undefined
   #report: AgentOrder | undefined
   #answered: Answered | undefined
@@ -102,6 +107,8 @@ export class OrderDesk {
       this.#answered = open
     }
     if (this.#isDue) await this.#lookAtHost(signal)
+    // Nothing is under way now, and whatever this NodeState asks for has its answer.
+    this.#rollCall = this.#state()?.spec.rollCall
     this.#publish()
     this.#cancelLook ??= this.#options.clock.after(lookEveryMs, () => {
       this.#cancelLook = undefined
@@ -226,15 +233,16 @@ export class OrderDesk {
   }
 
   #publish(withinMs?: number): void {
-    const { publisher, version, drivers } = this.#options
+    const { publisher, version, drivers, sideTasks = [] } = this.#options
     this.#epoch = this.#journal?.record.epoch ?? this.#epoch
     const word: Word = {
       version,
       bootID: this.#bootId,
       epoch: this.#epoch,
-      drivers: drivers.map((driver) => driver.name),
+      drivers: [...drivers, ...sideTasks.filter(({ name }) => name === backupAbility)].map(({ name }) => name),
       facts: { ...this.#facts, versionsOnOffer: this.#facts.versionsOnOffer.slice(0, versionsOnOffer) },
       ...(this.#report && { order: this.#report }),
+      ...(this.#rollCall !== undefined && { rollCall: this.#rollCall }),
     }
     publisher.publish(word, withinMs)
   }

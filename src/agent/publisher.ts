@@ -27,6 +27,8 @@ export interface PublisherOptions {
 /** What one part of the agent has to say; each field has one speaker. Undefined takes a field away, an absent one stays as it is. */
 export type Word = { readonly [Field in keyof AgentStatus]?: AgentStatus[Field] | undefined }
 
+type Patch = Readonly<Record<string, unknown>>
+
 export class Publisher {
   readonly #options: PublisherOptions
   readonly #bell = new Bell()
@@ -83,25 +85,34 @@ export class Publisher {
   }
 
   async #send(signal: AbortSignal): Promise<void> {
-    const { api, store, nodeName, log } = this.#options
+    const { store, nodeName, log } = this.#options
     const said = this.#said
     // Who the agent is comes first: without it the status is not whole.
     if (said.version === undefined || this.#cancelTimer || equalJson(said, this.#givenUp)) return
-    const patch = difference(store.get(nodeName), said)
-    if (!patch) return
+    let known = store.get(nodeName)
+    for (let sent: Patch | undefined; ; ) {
+      const body = difference(known, said)
+      if (!body) return
+      if (sent && isWithin(body, sent)) break
+      // The second time round: what it was compared with was gone, as after a restore of etcd.
+      sent = body
+      known = await this.#patch(body, signal)
+    }
+    this.#givenUp = said
+    log.warn('the API server did not keep all that was reported; are the CRDs older than this agent?')
+  }
+
+  /** What the server has then, whether it took it or not. */
+  async #patch(body: Patch, signal: AbortSignal): Promise<NodeState> {
+    const { api, store, nodeName, log } = this.#options
     try {
-      const answer = await api.patch(nodeStates, { name: nodeName }, { type: 'merge', body: patch }, signal, 'status')
+      const answer = await api.patch(nodeStates, { name: nodeName }, { type: 'merge', body }, signal, 'status')
       store.learn(answer)
-      if (difference(answer, said)) {
-        this.#givenUp = said
-        log.warn('the API server did not keep all that was reported; are the CRDs older than this agent?')
-      }
+      return answer
     } catch (error) {
       if (!isKubeError(error, 'Invalid')) throw error
-      this.#givenUp = said
-      log.error('the API server refuses what this node reports; are the CRDs older than this agent?', {
-        error: error.message,
-      })
+      log.error('the API server refuses what this node reports', { error: error.message })
+      return api.get(nodeStates, { name: nodeName }, signal)
     }
   }
 
@@ -119,9 +130,19 @@ export class Publisher {
 }
 
 /** A merge patch fenced by the object's uid. What nobody has spoken of is left as it stands. */
-function difference(state: NodeState | undefined, said: Word): Record<string, unknown> | undefined {
+function difference(state: NodeState | undefined, said: Word): Patch | undefined {
   if (!state) return undefined
   const before = state.status?.agent
   const agent = mergePatch(before, { ...before, ...said })
   return agent === undefined ? undefined : { metadata: { uid: state.metadata.uid }, status: { agent } }
+}
+
+/** Whether all of the one was sent with the other. */
+function isWithin(part: unknown, whole: unknown): boolean {
+  if (!isPatch(part) || !isPatch(whole)) return equalJson(part, whole)
+  return Object.entries(part).every(([field, value]) => isWithin(value, whole[field]))
+}
+
+function isPatch(value: unknown): value is Patch {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

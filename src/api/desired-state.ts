@@ -14,18 +14,11 @@ import {
   unitFields,
 } from './profile-items.ts'
 import { objectName, unitName } from './scalars.ts'
+import { sealedTextSchema } from './sealed-text.ts'
 
 export const desiredFormat = 1
 
 const origin = { profile: objectName, whenRemoved: z.enum(removalChoices) } as const
-
-export const sealedTextSchema = z.strictObject({
-  secret: objectName,
-  key: z.string().max(253),
-  version: z.string().max(128).describe('of the Secret it was read from: uid and resourceVersion'),
-  recipient: z.string().max(64).describe('the public key it is sealed to'),
-  text: z.string().max(200_000),
-})
 
 export const desiredFileSchema = z.strictObject({
   ...origin,
@@ -61,7 +54,6 @@ export const emptyState: DesiredState = {
   kernelArguments: [],
 }
 
-export type SealedText = z.infer<typeof sealedTextSchema>
 export type DesiredState = z.infer<typeof desiredStateSchema>
 export type DesiredFile = z.infer<typeof desiredFileSchema>
 export type DesiredPackage = DesiredState['packages'][number]

@@ -1,32 +1,37 @@
 // DirectUpdate: run one update now. Only fields that something acts on are here; strict validation refuses the others.
 
 import { z } from 'zod'
+import { backupRunSchema, updateBackupSchema, updateBackupsSchema } from './backup-plan.ts'
 import { type CelRule, celRules } from './cel-rule.ts'
 import { drainSettingsSchema } from './drain-settings.ts'
 import { gateStatusesSchema, gatesSchema } from './gate.ts'
 import { hookRunsSchema, hooksSchema } from './hook.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import { nodePhases } from './node-state.ts'
+import { resolvedImageSchema } from './os-image.ts'
 import { checkReportsSchema, preflightSchema } from './preflight.ts'
 import { previewSchema } from './preview.ts'
 import { reasonSchema } from './reason.ts'
 import { durationText, instantText, labelSelector, objectName, sha256Text } from './scalars.ts'
 import { operationTimeout, steeringFields, steeringStatusFields } from './steering.ts'
 import { strategySchema, waveStatusSchema } from './strategy.ts'
+import { versionPathSchema } from './version-path.ts'
+import { windowsSchema } from './window.ts'
 import {
   binaryWorkSchema,
   bundleSchema,
-  kubernetesWorkSchema,
-  osWorkSchema,
+  kubernetesWishSchema,
+  osWishSchema,
   rebootChoices,
   rollbackChoices,
+  stampsSchema,
 } from './work.ts'
 
 /** What is done; one of them must be there. */
 const workFields = ['kubernetes', 'os', 'profile', 'script', 'binary', 'reboot'] as const
 
 /** What is done, and to whom: a change of these is another operation. */
-export const lastingFields = [...workFields, 'airGapped', 'nodeSelector'] as const
+export const lastingFields = [...workFields, 'airGapped', 'nodeSelector', 'stamps'] as const
 
 const nothingToDo = 'names nothing to do: set kubernetes.version, os, profile, script, binary or reboot'
 const hasWork = workFields.map((field) => `has(self.${field})`).join(' || ')
@@ -38,8 +43,8 @@ const scriptReference = z.strictObject({
 
 export const directUpdateSpecSchema = z
   .strictObject({
-    kubernetes: kubernetesWorkSchema.optional(),
-    os: osWorkSchema.optional(),
+    kubernetes: kubernetesWishSchema.optional(),
+    os: osWishSchema.optional(),
     profile: objectName.optional().describe('a NodeProfile with rollout ByUpdate: rolled out under this strategy'),
     script: scriptReference
       .extend({ validate: scriptReference.optional().describe('run afterwards; its exit code decides') })
@@ -60,13 +65,18 @@ export const directUpdateSpecSchema = z
       .optional()
       .describe('packages and images come from this bundle only'),
     nodeSelector: labelSelector.optional(),
+    stamps: stampsSchema
+      .optional()
+      .describe('empty files that each host gets when its work is done, for other programs that look for them'),
     strategy: strategySchema.optional(),
+    windows: windowsSchema.optional().describe('when it may take nodes, narrower than the windows of the policy'),
     drain: drainSettingsSchema.optional(),
     preflight: preflightSchema.optional(),
     nodeTimeout: durationText.optional().describe('how long the work on one node may take. Default 30m'),
     dryRun: z.boolean().optional().describe('plan it and stop: the answer is in status.preview. Default false'),
     gates: gatesSchema.optional().describe('what must hold before it goes on; those of the policy hold on top'),
     hooks: hooksSchema.optional().describe('what is run or told before and after it, a wave or a node'),
+    backup: updateBackupSchema.optional().describe('of etcd, before the nodes it says are taken'),
     operationTimeout,
     ...steeringFields,
   })
@@ -115,7 +125,10 @@ export const directUpdateStatusSchema = z.strictObject({
   ...steeringStatusFields,
   wave: waveStatusSchema.optional(),
   warnings: z.array(reasonSchema).max(20).optional().describe('what a person should know, though it goes on'),
-  path: z.strictObject({ current: z.string().max(64), target: z.string().max(64) }).optional(),
+  path: versionPathSchema.optional(),
+  osImage: resolvedImageSchema
+    .optional()
+    .describe('what os.image was found to name; every host gets this, whatever becomes of the tag'),
   preflight: checkReportsSchema.optional(),
   summary: z
     .strictObject({
@@ -153,6 +166,8 @@ export const directUpdateStatusSchema = z.strictObject({
     .optional(),
   gates: gateStatusesSchema.optional().describe('those that do not hold now'),
   hooks: hookRunsSchema.optional().describe('of the update and its waves; those of nodes stand in their NodeStates'),
+  backups: updateBackupsSchema.optional(),
+  backupRun: backupRunSchema.optional(),
   conditions: z.array(conditionSchema).max(16).optional(),
 })
 

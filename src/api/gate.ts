@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { celRules } from './cel-rule.ts'
+import { keyReference } from './key-reference.ts'
 import { reasonSchema } from './reason.ts'
 import { durationText, instantText, labelSelector, objectName, shapedText, webAddress } from './scalars.ts'
 
@@ -15,12 +16,6 @@ export type GateType = (typeof gateTypes)[number]
 export type GatePoint = (typeof gatePoints)[number]
 
 const labelName = shapedText(63, '[a-z0-9]([-a-z0-9]*[a-z0-9])?', 'must be a short name such as ceph-healthy')
-
-/** A value of a Secret or ConfigMap in the operator's namespace. */
-const keyOf = z.strictObject({
-  name: objectName,
-  key: shapedText(253, '[-._a-zA-Z0-9]+', 'must be a key such as token'),
-})
 
 const objectSchema = z.strictObject({
   apiVersion: shapedText(
@@ -103,8 +98,10 @@ export const gateSchema = z
       .describe('which firing alerts count, such as severity="critical". Absent = all'),
     expectStatus: z.array(z.int().min(100).max(599)).min(1).max(8).optional().describe('Default any from 200 to 299'),
     expectBody: z.string().min(1).max(1024).optional().describe('the answer must contain this'),
-    bearerToken: keyOf.optional().describe('a key of a Secret in the operator’s namespace'),
-    ca: keyOf.optional().describe('a key of a ConfigMap in the operator’s namespace: the certificate authority, PEM'),
+    bearerToken: keyReference.optional().describe('a key of a Secret in the operator’s namespace'),
+    ca: keyReference
+      .optional()
+      .describe('a key of a ConfigMap in the operator’s namespace: the certificate authority, PEM'),
     cronJob: objectName
       .optional()
       .describe('a CronJob in the operator’s namespace (suspended, say); its template is run as a Job of its own'),

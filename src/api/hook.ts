@@ -70,6 +70,7 @@ export const hookRunSchema = z.strictObject({
     .describe('Ignored: it failed, and the hook says Continue'),
   since: instantText.describe('tells this run from another one of the same hook'),
   reason: reasonSchema.optional(),
+  retried: z.string().max(64).optional().describe('the spec.retry.token of the update when it failed'),
   cleanup: z
     .strictObject({
       job: jobAction.optional(),

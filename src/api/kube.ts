@@ -1,5 +1,7 @@
 // The parts of Kubernetes' own objects that we read or write: hand-written, so that a reader sees what we depend on.
 
+import type { ManagedFields } from './managed-fields.ts'
+
 export interface OwnerReference {
   readonly apiVersion: string
   readonly kind: string
@@ -22,7 +24,7 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly OwnerReference[]
-  readonly managedFields?: readonly { readonly manager?: string; readonly apiVersion?: string }[]
+  readonly managedFields?: readonly ManagedFields[]
 }
 
 export interface KubeObject {
@@ -188,6 +190,7 @@ export interface Deployment extends KubeObject {
   readonly status?: {
     readonly replicas?: number
     readonly readyReplicas?: number
+    readonly updatedReplicas?: number
     readonly observedGeneration?: number
   }
 }
@@ -214,6 +217,7 @@ export interface DaemonSet extends KubeObject {
     readonly desiredNumberScheduled: number
     readonly numberMisscheduled: number
     readonly numberReady: number
+    readonly updatedNumberScheduled?: number
     readonly observedGeneration?: number
   }
 }

@@ -7,6 +7,8 @@ export const kubeadmConfigMapSchema = z.object({ data: z.object({ ClusterConfigu
 
 export const clusterConfigurationSchema = z.object({ kubernetesVersion: z.string() })
 
+export const imageRepositorySchema = z.object({ imageRepository: z.string().min(1).optional() })
+
 /** A manifest below /etc/kubernetes/manifests. */
 export const staticPodSchema = z.object({
   spec: z.object({

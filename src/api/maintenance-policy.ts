@@ -1,12 +1,17 @@
 // MaintenancePolicy: one object, named `default`. Its status is the ledger, the only place that grants the right to disrupt.
 
 import { z } from 'zod'
+import { backupStoresSchema, externalEtcdSchema, storeRecordsSchema } from './backup-plan.ts'
 import { budgetSchema } from './budget.ts'
 import { type CelRule, celRules } from './cel-rule.ts'
+import { conditionSchema } from './direct-update.ts'
 import { drainSettingsSchema } from './drain-settings.ts'
 import { foreignLockSchema } from './foreign-lock.ts'
 import { gatesSchema } from './gate.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
+import { receiverRecordsSchema, receiversSchema } from './notification.ts'
+import { reasonSchema } from './reason.ts'
+import { registriesSchema } from './registry-settings.ts'
 import {
   absolutePath,
   durationText,
@@ -16,6 +21,8 @@ import {
   sha256Text,
   webAddress,
 } from './scalars.ts'
+import { silencesSchema } from './silence.ts'
+import { freezesSchema, windowsSchema } from './window.ts'
 import { maxJobs } from './work.ts'
 
 const oneSource = 'names exactly one of configMap and url'
@@ -59,6 +66,14 @@ export const maintenanceSchema = z.strictObject({
 export const maintenancePolicySpecSchema = z.strictObject({
   paused: z.boolean().optional().describe('emergency stop: nothing new starts, anywhere'),
   budgets: z.array(budgetSchema).max(16).optional(),
+  windows: windowsSchema.optional().describe('when work may start on nodes; absent = at any time'),
+  freezes: freezesSchema.optional().describe('when nothing starts, whatever the windows say'),
+  whenWindowCloses: z
+    .enum(['FinishNode', 'Hold'])
+    .optional()
+    .describe(
+      'FinishNode: nodes that were taken are finished. Hold: those that only drain wait for the next window as they are; work that runs is finished. Default FinishNode',
+    ),
   locks: z
     .array(foreignLockSchema)
     .max(4)
@@ -97,6 +112,15 @@ export const maintenancePolicySpecSchema = z.strictObject({
     .describe(
       'nodes under work carry the label node.kubernetes.io/exclude-from-external-load-balancers. Default false',
     ),
+  datastore: z
+    .enum(['Etcd', 'Other'])
+    .optional()
+    .describe(
+      'Other: the cluster keeps its state in something else than etcd, as k3s on SQL does; a control-plane host on which no etcd is found then waits for none. Default Etcd',
+    ),
+  registries: registriesSchema
+    .optional()
+    .describe('how the operator asks registries what a tag of os.image names; others are asked over https, as nobody'),
   history: z
     .strictObject({
       keepOperations: z.int().min(1).max(1000).optional().describe('per node. Default 20'),
@@ -104,7 +128,16 @@ export const maintenancePolicySpecSchema = z.strictObject({
     })
     .optional()
     .describe('how long what ended is kept on the hosts; the newest always is'),
+  backupStores: backupStoresSchema.optional().describe('where backups of etcd go; the first is the default'),
+  etcd: externalEtcdSchema
+    .optional()
+    .describe('an etcd that the files of the control-plane hosts do not tell of, for backups'),
+  silences: silencesSchema.optional().describe('silences in Alertmanager for nodes while they are under work'),
+  notifications: receiversSchema.optional().describe('who is told what happens'),
 })
+
+/** On the policy: etcd was restored, and what the API says is of the past. Another text means another restore. */
+export const restoredAnnotation = 'slipway.dev/restored'
 
 export const grantSchema = z.strictObject({
   node: z.string().max(253),
@@ -119,13 +152,34 @@ export const turnSchema = z.strictObject({
 })
 
 export const maintenancePolicyStatusSchema = z.strictObject({
+  observedGeneration: z.int().optional(),
+  conditions: z
+    .array(conditionSchema)
+    .max(8)
+    .optional()
+    .describe(
+      'Accepted: False names what cannot be carried out. ApiServersReady, NodesReady, CertificatesValid, BackupsRecent: how the cluster is',
+    ),
   ledger: z
     .strictObject({
       epoch: z.int().min(0),
       grants: z.array(grantSchema).max(10_000),
       turns: z.array(turnSchema).max(1000).optional().describe('whoever was given a node longest ago is next'),
+      restored: z.string().max(64).optional().describe('the last restore of etcd after which every agent has reported'),
     })
     .optional(),
+  rollCall: z
+    .strictObject({
+      name: z.string().max(64),
+      since: instantText,
+      waitingFor: z.array(z.string().max(253)).max(20).describe('nodes whose agent has not reported, twenty at most'),
+      left: z.int().min(0).describe('how many'),
+      reason: reasonSchema,
+    })
+    .optional()
+    .describe('etcd was restored: nothing starts before every agent has said what its host does'),
+  backups: storeRecordsSchema.optional(),
+  notifications: receiverRecordsSchema.optional().describe('what each receiver has been told'),
 })
 
 export type MaintenanceJob = z.infer<typeof jobSchema>
@@ -136,6 +190,7 @@ export interface Ledger {
   readonly epoch: number
   readonly grants: readonly Grant[]
   readonly turns?: readonly Turn[] | undefined
+  readonly restored?: string | undefined
 }
 
 export interface MaintenancePolicy extends KubeObject {

@@ -1,6 +1,7 @@
 // NodeState: one per node, named as the node. The operator writes spec and status.rollout, that node's agent status.agent.
 
 import { z } from 'zod'
+import { backupAnswerSchema, backupRequestSchema } from './backup.ts'
 import { controlPlaneQuestionSchema, controlPlaneReportSchema } from './control-plane.ts'
 import { hookRunsSchema } from './hook.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
@@ -66,6 +67,9 @@ export const rolloutSchema = z.strictObject({
   operationID: identifier,
   phase: z.enum(nodePhases),
   since: instantText,
+  takenAt: instantText
+    .optional()
+    .describe('when its slot was granted; with finishedAt it says how long such a node takes'),
   deadline: instantText.optional().describe('after this the node is RequiresAttention; never a free slot'),
   attempt: z.int().min(1),
   retried: z.string().max(64).optional().describe('the spec.retry.token of the update when the node failed'),
@@ -184,6 +188,15 @@ export const agentStatusSchema = z.strictObject({
     })
     .optional()
     .describe('the answer to spec.logs'),
+  backup: backupAnswerSchema.optional(),
+  backupStore: objectName
+    .optional()
+    .describe('the store whose settings and secrets lie on this host, in clear, for a restore without the API'),
+  rollCall: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('the spec.rollCall that all of this answers: nothing else is under way'),
 })
 
 export const maxLogBytes = 500_000
@@ -221,6 +234,13 @@ export const nodeStateSpecSchema = z.strictObject({
     .optional()
     .describe('hooks that ran for this node; a clean-up that is owed keeps the NodeState by a finalizer'),
   controlPlane: controlPlaneQuestionSchema.optional(),
+  backup: backupRequestSchema.optional(),
+  forgetStore: objectName.optional().describe('a backup store that is no more: what lies on the host of it goes'),
+  rollCall: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('asked after a restore of etcd; the agent repeats it when it has dealt with all of this'),
 })
 export const nodeStateStatusSchema = z.strictObject({
   rollout: rolloutSchema.optional(),

@@ -2,6 +2,7 @@
 // documents grow, so they are not strict; what we read of them is.
 
 import { z } from 'zod'
+import { instantText } from './scalars.ts'
 
 export const imageDigest = z
   .string()
@@ -65,12 +66,30 @@ export const imageIndexSchema = z.object({
   ),
 })
 
+/** What an image was made for, in its configuration. */
+export const imageConfigSchema = z.object({
+  architecture: z.string().min(1).max(64),
+  os: z.string().min(1).max(64),
+})
+
 /** What cosign signs: a claim that this digest is what its signer meant. */
 export const signedClaimSchema = z.object({
   critical: z.object({
     image: z.object({ 'docker-manifest-digest': imageDigest }),
     type: z.literal('cosign container image signature'),
   }),
+})
+
+/** What the operator found os.image to name, once for an operation. */
+export const resolvedImageSchema = z.strictObject({
+  image: z.string().max(512).describe('as the update has it'),
+  reference: z.string().max(512).describe('the tag that was chosen, or the digest that was asked for'),
+  digest: imageDigest,
+  resolvedAt: instantText,
+  instances: z
+    .array(z.strictObject({ architecture: z.string().max(64), digest: imageDigest }))
+    .max(32)
+    .describe('the image for each architecture: what a host that has booted it shows'),
 })
 
 const deploymentNote = z.strictObject({
@@ -98,5 +117,6 @@ export const imageFetchedSchema = z.strictObject({ digest: imageDigest })
 /** How often the machine was asked to boot into it. */
 export const bootTriesSchema = z.strictObject({ tries: z.int().min(0) })
 
+export type ResolvedImage = z.infer<typeof resolvedImageSchema>
 export type ImagePlan = z.infer<typeof imagePlanSchema>
 export type ImageManifest = z.infer<typeof imageManifestSchema>

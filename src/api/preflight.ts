@@ -7,7 +7,9 @@ export const checks = {
   Agents: {
     fails: 'a Ready node has no agent, or one that lacks a driver the work needs or is older than the operator',
   },
-  VersionPath: { fails: 'a node would go down, over a minor version, or above its API server' },
+  VersionPath: {
+    fails: 'a node would go down, over a minor version of which nothing is on offer, or above its API server',
+  },
   PackageVersion: { fails: 'the repositories a host knows have the minor version, but not this one' },
   ApiReady: { fails: 'the API server does not say that it is ready' },
   NodesReady: { fails: 'a control-plane node is not Ready', warns: 'a worker is not Ready; it is waited for' },
@@ -43,7 +45,8 @@ export const checks = {
     warns: 'the same within 30 days',
   },
   Sources: {
-    fails: 'an OS image is meant for a host with packages, or packages for a host booted from an image',
+    fails:
+      'an OS image is meant for a host with packages, or packages for a host booted from an image, or an OS image was not made for the architecture of a host',
     warns: 'a source failed when it was last tried, or no repository offers Kubernetes',
   },
   Bundle: { warns: 'the bundle was missing, broken or incomplete when a host last tried it' },

@@ -13,6 +13,12 @@ const waiting = {
   ForeignLockUnknown: 'the lock of another tool cannot be read, so nothing starts; the message says what is missing',
   NodeOnHold: 'a person keeps the node for themselves; slipway release NODE gives it back',
   PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
+  OutsideWindow: 'no maintenance window is open; it goes on when the next opens, or now with slipway run-now',
+  Frozen: 'the cluster is frozen, for the reason given; it goes on afterwards, or now with slipway run-now',
+  WindowTooShort:
+    'a node would not be done before the window closes; it goes on in the next, or now with slipway run-now',
+  WindowNeverOpens: 'no window opens again that fits; correct spec.windows or spec.freezes, or use slipway run-now',
+  CalendarInvalid: 'a window or a freeze cannot be read, so nothing starts; the message says which and why',
   WaveSoaking: 'the wave is done and is looked at for its soak time; the next begins after that',
   ApprovalWanted: 'the wave is done and the next wants an approval; look at its nodes, then run slipway approve',
   UpdatePaused: 'the update is paused: what is under work is finished, nothing new starts; go on with slipway resume',
@@ -26,7 +32,8 @@ const waiting = {
   ControlPlaneUnknown:
     'a control-plane node has not said how its API server and etcd are; it goes on when its agent answers',
   ApiServerNotReady: 'the API server of another control-plane node is not ready; one more must not go away',
-  EtcdUnknown: 'the members of etcd cannot be asked, so none is taken away; the message says what is in the way',
+  EtcdUnknown:
+    'the members of etcd cannot be asked, so none is taken away; the message says what is in the way. A cluster without etcd (k3s on SQL) says so by spec.datastore of the policy',
   EtcdLearner: 'a member of etcd is a learner that catches up; it goes on when it is promoted or removed',
   EtcdAlarm: 'etcd has raised an alarm; free its space or repair the member, then disarm it',
   EtcdMemberMissing: 'a control-plane node runs etcd but is no member of the cluster; add it, or take etcd off it',
@@ -39,7 +46,14 @@ const waiting = {
   GateWaiting: 'a gate does not hold yet, or is not known; its message says what is looked at',
   HookRunning: 'a hook runs; it goes on when that one ends',
   WaitingForUpdate: 'the profile has rollout ByUpdate: create a DirectUpdate with spec.profile to roll it out',
+  RollCall:
+    'etcd was restored, so what the API says is of the past: nothing starts before every agent has said what its host does. Bring the nodes named back, or delete them',
   HostKeyMissing: 'the agent has not published its key yet, so a Secret cannot be sealed to that host',
+  BackupRunning: 'a backup of etcd is being made; the node is taken when it is stored and checked',
+  BackupHostMissing:
+    'no control-plane host can make a backup of etcd now; the message says what is the matter with each of them',
+  BackupSecretMissing:
+    'a Secret that a backup store or its encryption names is not there; create it, it goes on by itself',
 } as const satisfies Catalogue
 
 const draining = {
@@ -71,12 +85,19 @@ const draining = {
 } as const satisfies Catalogue
 
 const planning = {
+  ScheduleInvalid: 'its time, cron expression or zone cannot be read, so nothing is made; correct the spec',
+  UpdateNotMade:
+    'the DirectUpdate of a schedule cannot be made: the API server refuses it, or another of its name is in the way; the message says which. It is tried again until startBy',
+  ForeignRefused:
+    'a resource of another system asks for what cannot be carried out; its status or its annotation slipway.dev/message says what',
   Planned: 'the update can be carried out',
   SkipUnknown: 'spec.skip names a node that is not there or not selected; correct the name',
   NothingSelected: 'no node matches the selector',
   Downgrade: 'a node already runs a newer version; Kubernetes cannot go back',
-  VersionSkipsMinor: 'kubeadm upgrades one minor version at a time',
-  VersionUnknown: 'no selected host can install this version; check the package repositories',
+  VersionSkipsMinor:
+    'the control plane goes one minor version at a time, and workers stay within three: what lies between must be on offer; list it in ConfigMap slipway-versions where no source knows it',
+  VersionUnknown:
+    'nobody offers such a version; check the package repositories of the hosts, or list versions in ConfigMap slipway-versions',
   DriverMissing: 'the agents on these nodes have no driver for this kind of work',
   KubeletWouldBeNewer: 'a kubelet must not be newer than its API server; upgrade the control plane first',
   ControlPlaneAway: 'the cluster has too few control-plane nodes for one to be away: its API will be away meanwhile',
@@ -91,7 +112,19 @@ const planning = {
     'checks made before the first node is touched failed; status.preflight has them all, spec.preflight.skip leaves one out',
   AgentOld: 'agents are older than the operator; let the agent DaemonSet roll out, or update the agents on the hosts',
   GateInvalid: 'a gate can never be looked at: its expression is broken; the message quotes where',
+  RegistryUnreachable:
+    'the registry of os.image gives no answer that can be used; it is asked again. Look at it, or let the hosts ask it by os.resolve: Host',
+  RegistryRefused:
+    'the registry does not let us look the image up, or has no such name; correct os.image or the credentials in spec.registries of the policy',
+  RegistrySecretMissing:
+    'the Secret of a registry is not in the operator’s namespace, or holds nothing for it; create it, or correct spec.registries of the policy',
+  ImagePlatformMissing:
+    'the image was not made for the architecture of a selected node; choose another image or fewer nodes',
   DisruptionRefused: 'the change needs a reboot, and the profile allows none; set spec.disruption to Auto or Reboot',
+  BackupStoreMissing:
+    'the update needs a backup of etcd, and MaintenancePolicy/default has no such store; add it to spec.backupStores',
+  BackupScheduleInvalid:
+    'cron expression or zone of a backup store cannot be read, so nothing is scheduled; correct it',
 } as const satisfies Catalogue
 
 const outcome = {
@@ -107,7 +140,7 @@ const outcome = {
   StepTimedOut: 'a step on the host took longer than it may; it was ended',
   GateFailed:
     'a gate did not hold, or was not known, within its time-out; put right what it names: before a node it then goes on by itself',
-  HookFailed: 'a hook failed or took too long, and it says Stop; look at its Job or its server',
+  HookFailed: 'a hook failed or took too long, and it says Stop; look at its Job or its server, then run slipway retry',
   CleanupFailed: 'the clean-up of a hook failed; it is not run again: undo by hand what the hook did',
   OrderTimedOut: 'the agent has not finished within nodeTimeout; nothing is assumed, the node stays cordoned',
   OrderRefused: 'the agent refused the order; its reason is quoted',
@@ -162,10 +195,41 @@ const outcome = {
   ImageToolMissing:
     'the host has none of rpm-ostree, bootc and ostree with its container command, or no skopeo; os.image is for image-based hosts',
   ImageToolFailed: 'the host’s image tool failed; what it said is quoted',
+  ImageKubernetesOther:
+    'the image brings another Kubernetes than the update names, or a newer minor version that it does not name; correct os.image or kubernetes.version',
   ImageNotBooted: 'the machine was booted into the new image and came back with another one',
   ImageUnhealthy: 'the new image was booted, but its kubelet does not stay up',
   ImageRolledBack: 'the new image did not become healthy in time; the host went back to the previous one by itself',
   KernelArgumentsUnsupported: 'the host has no tool we know that sets kernel arguments; set them in its image',
+  StoreUnreachable:
+    'the backup store does not answer, breaks off or has a fault of its own; look at its address, the network and the server',
+  StoreRefused:
+    'the backup store refuses: its credentials, its bucket or its room; its answer is quoted. Put that right, then ask again',
+  SnapshotBroken:
+    'etcd broke its snapshot off, or it does not have the hash etcd gave it; look at etcd, then ask again',
+  EtcdLagging:
+    'the member of etcd on this host is behind the others and does not catch up, so no backup is made of it; bring it up to date. One that catches up is waited for, one that stands still is EtcdUnknown, one cut off from a majority EtcdUnhealthy',
+  BackupDamaged:
+    'what the store gives back is not what was stored, or the backup is not whole; use another one, and look at the store',
+  BackupKeyWrong: 'the key does not open the backup, or is no key of its kind; give the one it was made with',
+  BackupTimedOut: 'the backup took longer than it may, and was given up; the store or etcd is too slow',
+  BackupNotMade: 'the backup could not be made on this host; the message says what stood in the way',
+  BackupFailed:
+    'a backup of etcd failed on every host it was asked of; repair the store or the host that is named, then run slipway retry',
+  RestoreFailed:
+    'etcd could not be restored on this host; the message says at which step. Run slipway backup restore again to go on, or with --undo',
+  NotificationFailed:
+    'a receiver of spec.notifications of the policy could not be told; the message says what it answered. Correct its address or bring it back: what comes later is told',
+  SilenceFailed:
+    'Alertmanager did not take a silence for a node under work, so its alerts ring; the message says what it answered. The work goes on',
+  ApiServersNotReady: 'an API server is not ready, or its host has not said; look at the nodes that are named',
+  NodesNotReady: 'nodes that nobody works on are not Ready; look at those that are named',
+  CertificatesRunOut:
+    'a certificate of the control plane runs out within 30 days; renew it with kubeadm certs renew all, or upgrade',
+  BackupsMissing:
+    'a backup store with a schedule has no backup that is newer than two of its turns; slipway backup list shows what there is',
+  RestoreUnproven:
+    'the backup was stored but could not be restored into a scratch etcd, so it does not count; the message says why',
 } as const satisfies Catalogue
 
 /** Each code with what it means and what a person can do; docs/reference/reasons.md is generated from this. */

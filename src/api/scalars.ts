@@ -79,11 +79,22 @@ export const unitName = shapedText(
 /** RFC 3339, as the API server writes it. */
 export const instantText = z.string().max(40).meta({ format: 'date-time' })
 
-export const kubernetesVersion = shapedText(
+const exactVersion = 'v?[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?([+][0-9A-Za-z.-]+)?'
+
+export const kubernetesVersion = shapedText(64, exactVersion, 'must be a full version such as v1.36.3').describe(
+  'a Kubernetes version such as v1.36.3',
+)
+
+const newestOf = 'v?[0-9]+[.][0-9]+[.]([*]|[0-9]+-[0-9A-Za-z-]+([.][0-9A-Za-z-]+)*[.][*])([+][0-9A-Za-z.-]+)?'
+
+/** What a person asks for: a version, or which of those on offer. */
+export const kubernetesWish = shapedText(
   64,
-  'v?[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?([+][0-9A-Za-z.-]+)?',
-  'must be a full version such as v1.36.3',
-).describe('a Kubernetes version such as v1.36.3')
+  `(${exactVersion}|${newestOf}|latest-patch|latest)`,
+  'must be a full version such as v1.36.3, or 1.36.*, 1.37.0-rc.*, latest-patch or latest',
+).describe(
+  'a Kubernetes version such as v1.36.3; or 1.36.* (the newest of that minor version), latest-patch (of the minor version the control plane runs), latest: resolved once and recorded in status.path',
+)
 
 const labelKeyPattern = '([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?'
 const labelKeyMessage = 'must be a label key such as pool or topology.kubernetes.io/zone'

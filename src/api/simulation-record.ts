@@ -9,6 +9,8 @@ export const simulationOptionsSchema = z.strictObject({
   faults: z.union([z.enum(['none', 'all']), z.array(z.string().max(64)).max(64)]),
   seeds: z.strictObject({ first: z.int().min(0), last: z.int().min(0) }),
   maxUnavailable: countOrPercent,
+  /** Parts of the histories with faults that are left out. */
+  without: z.array(z.string().max(64)).max(200).optional(),
 })
 
 export const recordedRunSchema = z.strictObject({

@@ -1,6 +1,7 @@
 // The parts of Kubernetes' own objects that a snapshot keeps. Parsing one takes these fields and leaves all others behind.
 
 import { z } from 'zod'
+import { lockOwnerSchema, lockOwnersSchema } from './foreign-lock.ts'
 import type * as kube from './kube.ts'
 
 /** Parsing leaves absent fields absent, as the hand-written types of the API's objects have them. */
@@ -13,9 +14,7 @@ const keptAnnotations = new Set([
   'cluster-autoscaler.kubernetes.io/scale-down-disabled',
   'karpenter.sh/do-not-disrupt',
 ])
-const annotations = texts.transform((all) =>
-  Object.fromEntries(Object.entries(all).filter(([key]) => keptAnnotations.has(key) || key.startsWith('slipway.dev/'))),
-)
+const annotations = texts.transform((all) => Object.fromEntries(Object.entries(all).filter(([key]) => isKept(key))))
 
 export const metadata = z.object({
   name: z.string(),
@@ -40,6 +39,13 @@ export const metadata = z.object({
         blockOwnerDeletion: z.boolean().optional(),
       }),
     )
+    .optional(),
+})
+
+/** Other tools keep their locks on their DaemonSets, under a name that the policy may choose: they are told by their content. */
+const lockable = metadata.extend({
+  annotations: texts
+    .transform((all) => Object.fromEntries(Object.entries(all).filter(([key, value]) => isKept(key) || isLock(value))))
     .optional(),
 })
 
@@ -207,13 +213,15 @@ const budget = z.object({
     .optional(),
 })
 
+const lock = z.union([lockOwnerSchema, lockOwnersSchema])
+
 export const kubeParts = {
   nodes: objectOf<kube.Node>(node),
   pods: objectOf<kube.Pod>(pod),
   deployments: objectOf<kube.Deployment>(workload(replicated)),
   replicaSets: objectOf<kube.ReplicaSet>(workload({ ...replicated, template: template.optional() })),
   statefulSets: objectOf<kube.StatefulSet>(workload({ ...replicated, serviceName: z.string().optional() })),
-  daemonSets: objectOf<kube.DaemonSet>(workload({ selector, template })),
+  daemonSets: objectOf<kube.DaemonSet>(workload({ selector, template }).extend({ metadata: lockable })),
   jobs: objectOf<kube.Job>(
     workload({
       completions: z.number().optional(),
@@ -224,6 +232,18 @@ export const kubeParts = {
   ),
   podDisruptionBudgets: objectOf<kube.PodDisruptionBudget>(budget),
 } as const
+
+function isKept(key: string): boolean {
+  return keptAnnotations.has(key) || key.startsWith('slipway.dev/')
+}
+
+function isLock(text: string): boolean {
+  try {
+    return lock.safeParse(JSON.parse(text)).success
+  } catch {
+    return false
+  }
+}
 
 function absent<T>(value: T | null | undefined): T | undefined {
   return value ?? undefined

@@ -61,7 +61,8 @@ export const snapshotParts = {
   ),
 } as const
 
-export const clusterSnapshotSchema = z.object({
+/** What a snapshot says of itself and of the cluster as a whole. */
+export const snapshotHeadSchema = z.object({
   kind: z.literal('ClusterSnapshot'),
   version: z.literal(snapshotVersion),
   takenAt: instantText,
@@ -70,22 +71,12 @@ export const clusterSnapshotSchema = z.object({
   installed: z.boolean(),
   /** The operator's pod that leads. */
   leader: z.string().optional(),
-  nodes: z.array(snapshotParts.nodes),
-  pods: z.array(snapshotParts.pods),
-  deployments: z.array(snapshotParts.deployments),
-  replicaSets: z.array(snapshotParts.replicaSets),
-  statefulSets: z.array(snapshotParts.statefulSets),
-  daemonSets: z.array(snapshotParts.daemonSets),
-  jobs: z.array(snapshotParts.jobs),
-  podDisruptionBudgets: z.array(snapshotParts.podDisruptionBudgets),
-  nodeStates: z.array(snapshotParts.nodeStates),
-  nodeProfiles: z.array(snapshotParts.nodeProfiles),
-  directUpdates: z.array(snapshotParts.directUpdates),
-  maintenancePolicies: z.array(snapshotParts.maintenancePolicies),
 })
 
 export type SnapshotPart = keyof typeof snapshotParts
-export type ClusterSnapshot = Readonly<z.infer<typeof clusterSnapshotSchema>>
+export type ClusterSnapshot = Readonly<z.infer<typeof snapshotHeadSchema>> & {
+  readonly [Part in SnapshotPart]: readonly z.infer<(typeof snapshotParts)[Part]>[]
+}
 
 function withoutContents(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return JSON.parse(JSON.stringify(value, (key, inner: unknown) => (key === 'content' ? '' : inner)))

@@ -12,8 +12,25 @@ export const retrySchema = z.strictObject({
 })
 
 export const approvalSchema = z.strictObject({
-  operationID: z.string().min(1).max(320).describe('status.operationID: an approval is for this run only'),
+  operationID: z
+    .string()
+    .min(1)
+    .max(320)
+    .describe(
+      'status.operationID: an approval is for this run only; on a path of several versions with .1, .2 … for the step',
+    ),
   wave: z.int().min(0).max(15).describe('status.wave.index: this wave is good, the next may begin'),
+  by: z.string().min(1).max(253),
+  at: instantText,
+})
+
+export const runNowSchema = z.strictObject({
+  operationID: z
+    .string()
+    .min(1)
+    .max(320)
+    .describe('status.operationID: it is for this run only, and for all steps of its path'),
+  reason: z.string().min(1).max(256),
   by: z.string().min(1).max(253),
   at: instantText,
 })
@@ -31,6 +48,9 @@ export const steeringFields = {
     ),
   retry: retrySchema.optional(),
   approvals: z.array(approvalSchema).max(32).optional(),
+  runNow: runNowSchema
+    .optional()
+    .describe('go on outside of windows and in spite of freezes, with who wanted it and why'),
   skip: z.array(objectName).max(100).optional().describe('nodes that are left out; one under work is finished first'),
 }
 
@@ -47,6 +67,7 @@ export const operationTimeout = durationText
 export const steeringStatusFields = {
   observedSpec: z.string().max(32).optional().describe('fingerprint of the spec without what only steers it'),
   retried: z.string().max(64).optional().describe('the last spec.retry.token that was followed'),
+  runNow: runNowSchema.optional().describe('who let it go on outside of windows, and why'),
   timer: z
     .strictObject({
       usedSeconds: z.int().min(0),
@@ -56,6 +77,7 @@ export const steeringStatusFields = {
     .describe('what was used of spec.operationTimeout'),
 }
 
+export type RunNow = z.infer<typeof runNowSchema>
 export type Retry = z.infer<typeof retrySchema>
 export type Approval = z.infer<typeof approvalSchema>
 export type Timer = NonNullable<z.infer<NonNullable<typeof steeringStatusFields.timer>>>

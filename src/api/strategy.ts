@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { celRules } from './cel-rule.ts'
-import { countOrPercent, durationText, instantText } from './scalars.ts'
+import { countOrPercent, durationText, instantText, objectName } from './scalars.ts'
 
 export const strategyTypes = ['Rolling', 'Parallel', 'Canary', 'Batches'] as const
 const promotions = ['Automatic', 'Manual'] as const
@@ -75,6 +75,11 @@ const fields = {
 export const strategySchema = z.strictObject({
   ...fields,
   waves: wavesSchema.optional().describe('instead of those of the type. The control plane always comes before them'),
+  first: z
+    .array(objectName)
+    .max(100)
+    .optional()
+    .describe('nodes that come before all others of their role, in this order, whatever their weight'),
 })
 
 const noApprovals =

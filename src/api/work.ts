@@ -1,7 +1,17 @@
 // What an order asks of a host, and the parts of it that users write themselves in a DirectUpdate.
 
 import { z } from 'zod'
-import { absolutePath, kubernetesVersion, objectName, sha256Text, shapedText, unitName, webAddress } from './scalars.ts'
+import { celRules } from './cel-rule.ts'
+import {
+  absolutePath,
+  kubernetesVersion,
+  kubernetesWish,
+  objectName,
+  sha256Text,
+  shapedText,
+  unitName,
+  webAddress,
+} from './scalars.ts'
 
 /** Content by its SHA-256: a script, or a host's desired state. */
 export const contentSchema = z.strictObject({
@@ -35,13 +45,28 @@ export const kubernetesWorkSchema = z.strictObject({
   kubeadm: kubeadmOptionsSchema.optional(),
 })
 
+export const workersChoices = ['Once', 'EachStep'] as const
+
+/** The same as a person writes it: which version may be left to what is on offer. */
+export const kubernetesWishSchema = kubernetesWorkSchema.extend({
+  version: kubernetesWish,
+  workers: z
+    .enum(workersChoices)
+    .optional()
+    .describe(
+      'over several minor versions: workers go straight to the target (Once, default; earlier only where they would be more than three minor versions behind) or along at each step (EachStep)',
+    ),
+})
+
 export const osWorkSchema = z.strictObject({
   image: z
     .string()
     .min(1)
     .max(512)
     .optional()
-    .describe('image-based hosts: registry/name:tag or registry/name@sha256:…; a tag is resolved once'),
+    .describe(
+      'image-based hosts: registry/name:tag or registry/name@sha256:…; a tag is resolved once. In a DirectUpdate a tag may hold *: the newest that matches',
+    ),
   verify: z
     .strictObject({
       key: z.string().min(1).max(8192).describe('PEM public key of a cosign key pair'),
@@ -50,6 +75,32 @@ export const osWorkSchema = z.strictObject({
     .describe('the image must be signed with this key; unsigned is then refused'),
   packages: z.enum(['Security', 'All']).optional().describe('package-based hosts: which packages to upgrade'),
 })
+
+export const resolveChoices = ['Operator', 'Host'] as const
+const needsImage = 'os.resolve says who looks os.image up: name an image, or leave it out'
+const needsTag = 'a tag with * is looked up by the operator: leave os.resolve out, or name one tag'
+
+/** As a person writes it; a host is given one image. */
+export const osWishSchema = osWorkSchema
+  .extend({
+    resolve: z
+      .enum(resolveChoices)
+      .optional()
+      .describe(
+        'who asks the registry what the tag names. Operator: once, before any node is touched, and every host gets that digest. Host: each host for itself, where the operator cannot reach the registry. Default Operator',
+      ),
+  })
+  .refine(({ resolve, image }) => resolve === undefined || image !== undefined, needsImage)
+  .refine(({ resolve, image }) => resolve !== 'Host' || !image?.includes('*'), needsTag)
+  .meta(
+    celRules(
+      { rule: '!has(self.resolve) || has(self.image)', message: needsImage },
+      {
+        rule: "!has(self.resolve) || self.resolve != 'Host' || !has(self.image) || !self.image.contains('*')",
+        message: needsTag,
+      },
+    ),
+  )
 
 export const binaryWorkSchema = z.strictObject({
   name: z.string().min(1).max(64),
@@ -75,6 +126,9 @@ export const bundleSchema = z.strictObject({
   ).describe('https://…, or the absolute path of a bundle that lies on every host'),
   sha256: sha256Text,
 })
+
+/** For programs that look for a file to know that a host is done. */
+export const stampsSchema = z.array(absolutePath).min(1).max(4)
 
 export const maxJobs = 12
 
@@ -108,14 +162,16 @@ export const workSchema = z
     binary: binaryWorkSchema.optional(),
     maintenance: maintenanceWorkSchema.optional(),
     reboot: z.enum(rebootChoices).optional(),
+    stamps: stampsSchema.optional(),
   })
   .describe(
-    'what the agent does, in this order: profile, jobs, script, os packages, kubernetes, os image, binary, maintenance, reboot',
+    'what the agent does, in this order: profile, jobs, script, os packages, kubernetes, os image, binary, maintenance, reboot, stamps',
   )
 
 export type Content = z.infer<typeof contentSchema>
 export type Component = (typeof components)[number]
 export type KubernetesWork = z.infer<typeof kubernetesWorkSchema>
+export type KubernetesWish = z.infer<typeof kubernetesWishSchema>
 export type OsWork = z.infer<typeof osWorkSchema>
 export type BinaryWork = z.infer<typeof binaryWorkSchema>
 export type JobWork = z.infer<typeof jobWorkSchema>

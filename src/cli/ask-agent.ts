@@ -3,6 +3,7 @@
 import { type LocalRequest, localAnswerSchema } from '../api/local-protocol.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import type { CommandContext } from './command-context.ts'
+import { printableValue } from './printable.ts'
 
 interface Schema<T> {
   parse(value: unknown): T
@@ -24,7 +25,7 @@ export async function askAgent<T>(
     JSON.stringify(request),
     (line) => {
       const answer = localAnswerSchema.parse(JSON.parse(line))
-      if (answer.ok) onResult(schema.parse(answer.result))
+      if (answer.ok) onResult(printableValue(schema.parse(answer.result)))
       else failure = new SlipwayError(answer.error.code, answer.error.message, nextStepOf(answer.error))
       isOver = !answer.ok || !answer.more
     },

@@ -9,6 +9,7 @@ import {
   type KubeObject,
   leases,
   nodes,
+  type Pod,
   podDisruptionBudgets,
   pods,
   type ResourceType,
@@ -22,15 +23,17 @@ import { nodeStates } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import {
   type ClusterSnapshot,
-  clusterSnapshotSchema,
   type SnapshotPart,
+  snapshotHeadSchema,
   snapshotParts,
   snapshotVersion,
 } from '../api/snapshot.ts'
+import { shapeFaults } from '../core/shape-faults.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
-import { parseSaved } from './saved-file.ts'
-import { shapeFaults } from './usage.ts'
+import { readPieces } from './json-pieces.ts'
+import { savedFault } from './saved-file.ts'
+import { SharedParts } from './shared-parts.ts'
 
 const types: Readonly<Record<SnapshotPart, ResourceType>> = {
   nodes,
@@ -53,8 +56,9 @@ export async function readClusterSnapshot(api: KubeApi, clock: Clock, signal: Ab
   const lists: Partial<Record<SnapshotPart, readonly unknown[]>> = {}
   const forbidden: string[] = []
   let installed = true
+  const shared = new SharedParts()
   for (const part of Object.keys(types) as SnapshotPart[]) {
-    const found = await readPart(api, part, signal)
+    const found = await readPart(api, part, shared, signal)
     if (found === 'forbidden') forbidden.push(`list ${types[part].plural}`)
     if (found === 'unknown') installed = false
     lists[part] = typeof found === 'string' ? [] : found
@@ -87,6 +91,7 @@ type Lists = Pick<ClusterSnapshot, SnapshotPart>
 async function readPart(
   api: KubeApi,
   part: SnapshotPart,
+  shared: SharedParts,
   signal: AbortSignal,
 ): Promise<readonly KubeObject[] | 'forbidden' | 'unknown'> {
   const type = types[part]
@@ -95,7 +100,7 @@ async function readPart(
     let token: { readonly continueToken?: string } = {}
     for (;;) {
       const page = await api.list(type, { limit: pageSize, ...token }, signal)
-      for (const item of page.items) items.push(slim(part, item))
+      for (const item of page.items) items.push(slim(part, item, shared))
       if (page.continueToken === undefined) return items
       token = { continueToken: page.continueToken }
     }
@@ -106,17 +111,45 @@ async function readPart(
   }
 }
 
-function slim(part: SnapshotPart, object: KubeObject): KubeObject {
+function slim(part: SnapshotPart, object: KubeObject, shared: SharedParts): KubeObject {
   const result = snapshotParts[part].safeParse(object)
-  if (result.success) return result.data
+  if (result.success) return sparing(part, result.data, shared)
   const { kind } = types[part]
   throw new SlipwayError('Internal', `${kind} ${object.metadata.name} cannot be read: ${shapeFaults(result.error)}`, {
-    nextStep: 'are the program and the CRDs of one version? run: slipway install --print | kubectl apply -f -',
+    nextStep: 'are the program and the CRDs of one version? run: slipway install',
   })
 }
 
+function sparing(part: SnapshotPart, object: KubeObject, shared: SharedParts): KubeObject {
+  return part === 'pods' ? shared.pod(object as Pod) : object
+}
+
+const saved = { what: 'snapshot of a cluster', madeBy: 'slipway snapshot > cluster.json' }
+
 /** What a file holds that `slipway snapshot` wrote. */
 export function parseClusterSnapshot(text: string, path: string): ClusterSnapshot {
-  const madeBy = 'slipway snapshot > cluster.json'
-  return parseSaved({ schema: clusterSnapshotSchema, what: 'snapshot of a cluster', madeBy }, text, path)
+  const shared = new SharedParts()
+  const read = (): Record<string, unknown> => {
+    try {
+      return readPieces(text, ({ key, index, value }) => {
+        if (!isPart(key) || index === undefined) return value
+        const result = snapshotParts[key].safeParse(value)
+        if (result.success) return sparing(key, result.data, shared)
+        const issues = result.error.issues.slice(0, 3).map((issue) => ({ ...issue, path: [key, index, ...issue.path] }))
+        throw savedFault(saved, path, shapeFaults({ issues }))
+      })
+    } catch (cause) {
+      throw cause instanceof SyntaxError ? savedFault(saved, path, 'it is not JSON', cause) : cause
+    }
+  }
+  const found: Record<string, unknown> & Partial<Lists> = read()
+  const head = snapshotHeadSchema.safeParse(found)
+  if (!head.success) throw savedFault(saved, path, shapeFaults({ issues: head.error.issues.slice(0, 3) }))
+  const missing = Object.keys(types).find((part) => !Array.isArray(found[part]))
+  if (missing !== undefined) throw savedFault(saved, path, `${missing}: a list is expected`)
+  return { ...(found as Lists), ...head.data }
+}
+
+function isPart(key: string): key is SnapshotPart {
+  return Object.hasOwn(types, key)
 }

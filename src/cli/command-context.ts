@@ -2,12 +2,16 @@
 
 import type { Command } from 'commander'
 import type { KubeApi } from '../ports/kube-api.ts'
+import { spoken } from './called-as.ts'
 import type { CliDependencies, Connection, Terminal } from './dependencies.ts'
+import { printableApi } from './printable.ts'
 
 export interface GlobalOptions extends Connection {
   readonly color: boolean
   readonly quiet?: boolean
   readonly debug?: boolean
+  /** Where a command has a choice of formats. */
+  readonly output?: string
 }
 
 export interface CommandContext extends CliDependencies {
@@ -24,23 +28,28 @@ export type RunAction = <Values extends readonly unknown[]>(
 export function contextOf(deps: CliDependencies, command: Command): CommandContext {
   const options: GlobalOptions = command.optsWithGlobals()
   const { kubeconfig, context } = options
+  // Data is the same whatever the program is called.
+  const isData = options.output !== undefined && options.output !== 'table'
+  const inWords = (text: string) => spoken(text, deps.program)
   let connected: Promise<KubeApi> | undefined
   return {
     ...deps,
     options,
-    out: shaped(deps.out, options),
-    err: shaped(deps.err, options),
+    out: shaped(deps.out, options, isData ? asWritten : inWords),
+    err: shaped(deps.err, options, inWords),
     api: () => {
-      connected ??= deps.connect({ kubeconfig, context })
+      connected ??= deps.connect({ kubeconfig, context }).then(printableApi)
       return connected
     },
   }
 }
 
+const asWritten = (text: string) => text
+
 /** A window's size is read afresh each time, so the terminal is wrapped, not copied. */
-function shaped(terminal: Terminal, { color }: GlobalOptions): Terminal {
+function shaped(terminal: Terminal, { color }: GlobalOptions, worded: (text: string) => string): Terminal {
   return {
-    write: (text) => terminal.write(text),
+    write: (text) => terminal.write(worded(text)),
     get columns() {
       return terminal.columns
     },

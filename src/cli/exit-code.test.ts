@@ -13,12 +13,14 @@ describe('failures', () => {
       name: 'nobody answers',
       failure: new KubeError('Unreachable', 'connect ECONNREFUSED 10.0.0.1:6443'),
       code: 4,
+      word: 'CannotReach',
       error: 'the API server does not answer: connect ECONNREFUSED 10.0.0.1:6443',
     },
     {
       name: 'wrong credentials',
       failure: new KubeError('Unauthorized', 'Unauthorized', { status: 401 }),
       code: 4,
+      word: 'NotPermitted',
       error: 'the API server does not accept these credentials: Unauthorized',
     },
     {
@@ -27,6 +29,7 @@ describe('failures', () => {
         'nodes is forbidden: User "ana" cannot list resource "nodes" in API group "" at the cluster scope',
       ),
       code: 4,
+      word: 'NotPermitted',
       error: 'you may not list nodes in the whole cluster',
     },
     {
@@ -35,12 +38,14 @@ describe('failures', () => {
         'x is forbidden: User "ana" cannot create resource "directupdates" in API group "slipway.dev" in the namespace "ops"',
       ),
       code: 4,
+      word: 'NotPermitted',
       error: 'you may not create directupdates.slipway.dev in namespace ops',
     },
     {
       name: 'older CRDs',
       failure: new KubeError('Invalid', 'strict decoding error: unknown field "spec.drain"', { status: 400 }),
       code: 4,
+      word: 'CrdsOutdated',
       error: "the cluster's CustomResourceDefinitions are older than this program: they do not know spec.drain",
     },
     {
@@ -50,21 +55,23 @@ describe('failures', () => {
         causes: [{ field: 'spec.strategy.maxUnavailable', message: 'must be at least 1' }],
       }),
       code: 2,
+      word: 'Usage',
       error: 'the API server refused it: spec.strategy.maxUnavailable: must be at least 1',
     },
     {
       name: 'a busy server',
       failure: new KubeError('ServerError', 'etcd leader changed'),
       code: 1,
+      word: 'Internal',
       error: 'the API server refused: etcd leader changed',
     },
-  ])('$name', async ({ failure, code, error }) => {
+  ])('$name', async ({ failure, code, word, error }) => {
     const api = new FakeKubeApi()
     api.failure = failure
     const cli = cliFixture(api)
     expect(await cli.run('status')).toBe(code)
     const [first, second, ...rest] = cli.err.text.trimEnd().split('\n')
-    expect(first).toBe(`error: ${error}`)
+    expect(first).toBe(`error: ${error} [${word}]`)
     expect(second).toMatch(/^next: ./)
     expect(rest).toEqual([])
   })
@@ -80,7 +87,7 @@ describe('failures', () => {
       const cli = cliFixture(api)
       expect(await cli.run(...argv)).toBe(4)
       expect(cli.err.text).toMatch(
-        /^error: this cluster does not know the kind \w+ \(slipway.dev\/v1alpha1\)\nnext: Slipway is not installed here; run: slipway install --print/,
+        /^error: this cluster does not know the kind \w+ \(slipway.dev\/v1alpha1\) \[CrdsMissing\]\nnext: Slipway is not installed here; run: slipway install/,
       )
     },
   )
@@ -94,7 +101,9 @@ describe('failures', () => {
       )
     const cli = cliFixture(new FakeKubeApi(), { connect })
     expect(await cli.run('nodes')).toBe(4)
-    expect(cli.err.text).toBe('error: ~/.kube/config: no context named x\nnext: choose one with --context\n')
+    expect(cli.err.text).toBe(
+      'error: ~/.kube/config: no context named x [KubeconfigBroken]\nnext: choose one with --context\n',
+    )
   })
 
   it('shows where it came from only with --debug', async () => {
@@ -108,18 +117,42 @@ describe('failures', () => {
   })
 })
 
+it.each([
+  { argv: ['help', 'backup', 'list'], usage: 'Usage: slipway backup list [options]\n' },
+  { argv: ['help', 'backup'], usage: 'Usage: slipway backup [options] [command]\n' },
+  { argv: ['help'], usage: 'Usage: slipway [options] [command]\n' },
+])('$argv shows how to use just that', async ({ argv, usage }) => {
+  const cli = cliFixture(new FakeKubeApi())
+  expect(await cli.run(...argv)).toBe(0)
+  expect(cli.out.text).toContain(usage)
+})
+
 describe('wrong usage', () => {
   it.each([
-    { argv: ['statsu'], says: "error: unknown command 'statsu'\n(Did you mean status?)\nnext: slipway --help\n" },
+    {
+      argv: ['statsu'],
+      says: "error: unknown command 'statsu' [Usage]\n(Did you mean status?)\nnext: slipway --help\n",
+    },
+    {
+      argv: ['help', 'statsu'],
+      says: "error: unknown command 'statsu' [Usage]\n(Did you mean status?)\nnext: slipway --help\n",
+    },
     { argv: ['nodes', '--wide'], says: "error: unknown option '--wide'" },
-    { argv: ['why'], says: "error: missing required argument 'node|update|namespace/pod'\nnext: slipway why --help\n" },
+    {
+      argv: ['why'],
+      says: "error: missing required argument 'node|update|namespace/pod' [Usage]\nnext: slipway why --help\n",
+    },
     { argv: ['status', '--output', 'xml'], says: 'Allowed choices are table, json, yaml' },
     {
       argv: ['sim', 'agents'],
-      says: "error: required option '--state <dir>' not specified\nnext: slipway sim agents --help\n",
+      says: "error: required option '--state <dir>' not specified [Usage]\nnext: slipway sim agents --help\n",
     },
     { argv: ['simulate', '--seeds', '9..1'], says: 'It must be one seed or a range such as 1..1000.' },
-    { argv: ['install'], says: 'error: install needs --print' },
+    ...['demo', 'simulate'].map((name) => ({
+      argv: [name, '--nodes', '2'],
+      says: 'A pod that leaves a worker needs another to go to: give at least 3 nodes. [Usage]\n',
+    })),
+    { argv: ['uninstall'], says: 'slipway uninstall --yes' },
   ])('$argv', async ({ argv, says }) => {
     const cli = cliFixture(new FakeKubeApi())
     expect(await cli.run(...argv)).toBe(2)

@@ -1,8 +1,10 @@
 // The one place where failures become exit codes and sentences: what happened, and what to do next.
 
-import { isKubeError, type KubeError } from '../api/kube-error.ts'
-import { SlipwayError, type SlipwayErrorCode } from '../api/slipway-error.ts'
+import type { SlipwayErrorCode } from '../api/slipway-error.ts'
+import { asSlipwayError } from '../core/failure.ts'
 import type { Terminal } from './dependencies.ts'
+import { printable } from './printable.ts'
+import { harmless } from './table.ts'
 
 export const exitCode = {
   done: 0,
@@ -28,6 +30,12 @@ const exitCodeByError: Partial<Readonly<Record<SlipwayErrorCode, number>>> = {
   NotFound: exitCode.usage,
   BundleMissing: exitCode.usage,
   Refused: exitCode.blocked,
+  ReleaseUntrusted: exitCode.failed,
+  ReleaseBroken: exitCode.failed,
+  InstalledElsewhere: exitCode.blocked,
+  ManagedByHelm: exitCode.blocked,
+  NotReadyInTime: exitCode.failed,
+  NotGoneInTime: exitCode.failed,
   DiskFull: exitCode.failed,
   DiskNotFound: exitCode.failed,
   DiskFailed: exitCode.failed,
@@ -37,99 +45,27 @@ const exitCodeByError: Partial<Readonly<Record<SlipwayErrorCode, number>>> = {
   Internal: exitCode.failed,
 }
 
-export const installHint = 'run: slipway install --print | kubectl apply -f -'
-
-/** Any failure as one of ours, with a sentence for a person. */
-export function asSlipwayError(error: unknown): SlipwayError {
-  if (error instanceof SlipwayError) return error
-  if (isKubeError(error)) return fromKubeError(error)
-  const message = error instanceof Error ? error.message : String(error)
-  return new SlipwayError('Internal', message, {
-    cause: error,
-    nextStep: 'run it again with --debug and report what it prints',
-  })
-}
-
 export function exitCodeOf(error: unknown): number {
   return exitCodeByError[asSlipwayError(error).code] ?? exitCode.failed
 }
 
-/** Tells the failure in at most two lines; with `debug` also where it came from. */
-export function printError(error: unknown, err: Terminal, debug: boolean): void {
-  const { message, nextStep } = asSlipwayError(error)
-  err.write(`error: ${message}\n`)
-  if (nextStep !== undefined) err.write(`next: ${nextStep}\n`)
-  if (debug) for (const line of traces(error)) err.write(`${line}\n`)
+/** Tells the failure in two lines, its code in brackets; with `debug` also where it came from. */
+export async function printError(error: unknown, err: Pick<Terminal, 'write'>, debug: boolean): Promise<void> {
+  const { code, message, nextStep } = asSlipwayError(error)
+  err.write(`error: ${harmless(message)} [${code}]\n`)
+  err.write(`next: ${harmless(nextStep ?? (await remedyOf(code)))}\n`)
+  if (debug) for (const line of traces(error)) err.write(`${printable(line)}\n`)
+}
+
+/** Loaded when something failed: the catalogue comes with the schemas of the API. */
+async function remedyOf(code: SlipwayErrorCode): Promise<string> {
+  const { reasonCatalogue } = await import('../api/reason.ts')
+  const said: Readonly<Partial<Record<string, string>>> = reasonCatalogue
+  return said[code] ?? 'look at its reason in docs/reference/reasons.md'
 }
 
 function traces(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return []
   const own = error.stack ?? error.message
   return error.cause === undefined ? [own] : [own, 'caused by:', ...traces(error.cause)]
-}
-
-function fromKubeError(error: KubeError): SlipwayError {
-  const ours = (code: SlipwayErrorCode, message: string, nextStep: string) =>
-    new SlipwayError(code, message, { nextStep, cause: error })
-  switch (error.code) {
-    case 'Unreachable':
-    case 'Timeout':
-      return ours(
-        'CannotReach',
-        `the API server does not answer: ${error.message}`,
-        'check the server address of the kubeconfig (--kubeconfig, --context) and that you can reach it',
-      )
-    case 'Unauthorized':
-      return ours(
-        'NotPermitted',
-        `the API server does not accept these credentials: ${error.message}`,
-        'log in again, or choose other credentials with --kubeconfig or --context',
-      )
-    case 'Forbidden':
-      return ours('NotPermitted', missingRight(error.message), 'ask for this right, or use another --context')
-    case 'Invalid':
-      return invalid(error)
-    case 'AlreadyExists':
-      return ours('Usage', `it exists already: ${error.message}`, 'choose another --name')
-    case 'NotFound':
-      return ours('NotFound', error.message, 'look at what there is: slipway status, slipway nodes')
-    case 'Conflict':
-    case 'Expired':
-    case 'ServerError':
-    case 'TooManyRequests':
-      return ours('Internal', `the API server refused: ${error.message}`, 'try again')
-  }
-}
-
-function invalid(error: KubeError): SlipwayError {
-  // Whatever we send has passed our own schema, so a field the server does not know is one its CRDs do not have yet.
-  const unknown = /unknown field "([^"]+)"/.exec(error.message)
-  if (unknown) {
-    return new SlipwayError(
-      'CrdsOutdated',
-      `the cluster's CustomResourceDefinitions are older than this program: they do not know ${unknown[1]}`,
-      { nextStep: `bring them up to date; ${installHint}`, cause: error },
-    )
-  }
-  const fields = error.causes.flatMap(({ field, message }) =>
-    message ? [field ? `${field}: ${message}` : message] : [],
-  )
-  return new SlipwayError(
-    'Usage',
-    `the API server refused it: ${fields.length > 0 ? fields.join('; ') : error.message}`,
-    {
-      nextStep: 'correct what is named and try again',
-      cause: error,
-    },
-  )
-}
-
-/** The server's sentence names user, verb, resource, group and scope; only what is missing matters here. */
-function missingRight(message: string): string {
-  const parts = /cannot (\S+) resource "([^"]+)"(?: in API group "([^"]*)")?(.*)$/.exec(message)
-  if (!parts) return `you have no right to do this: ${message}`
-  const [, verb, resource, group, scope] = parts
-  const namespace = /in the namespace "([^"]+)"/.exec(scope ?? '')
-  const what = group ? `${resource}.${group}` : resource
-  return `you may not ${verb} ${what} ${namespace ? `in namespace ${namespace[1]}` : 'in the whole cluster'}`
 }

@@ -41,6 +41,33 @@ describe('a followed collection', () => {
     const following = { ...{ api, clock: new ManualClock(start), type: nodes, selection: {} }, ...untold }
     await expect(followCollection(following, new AbortController().signal)).rejects.toThrow('no')
   })
+
+  it('bears with a server that has just started and refuses whom it let in before, for a minute', async () => {
+    const api = new FakeKubeApi().put(nodes, node('a'))
+    const clock = new ManualClock(start)
+    const seen: string[] = []
+    const following = followCollection(
+      {
+        ...{ api, clock, type: nodes, selection: {} },
+        onChange: (objects) => seen.push([...objects.keys()].join(' ')),
+        onTrouble: (error) => seen.push(error === undefined ? 'back' : 'away'),
+      },
+      new AbortController().signal,
+    )
+    await clock.advance(0)
+    api.failure = new KubeError('Forbidden', 'no')
+    api.breakWatches(new KubeError('Unreachable', 'gone'))
+    await clock.advance(10_000)
+    api.failure = undefined
+    await clock.advance(10_000)
+    expect(seen.at(-1)).toBe('a')
+    expect(seen).toContain('back')
+    api.failure = new KubeError('Forbidden', 'no')
+    api.breakWatches(new KubeError('Unreachable', 'gone'))
+    const refused = expect(following).rejects.toThrow('no')
+    for (let step = 0; step < 40; step++) await clock.advance(2_000)
+    await refused
+  })
 })
 
 describe('pause', () => {

@@ -9,6 +9,8 @@ import { listAll } from './read-cluster.ts'
 const retryMs = { first: 250, most: 5000 } as const
 /** An API server that is being upgraded is away for a while; longer than this and the one who looks should know. */
 const patienceMs = 300_000
+/** One that has just started knows nobody's rights for some seconds, and refuses who may. */
+const refusedPatienceMs = 60_000
 
 export interface Following<T extends KubeObject> {
   readonly api: KubeApi
@@ -29,7 +31,11 @@ export async function followCollection<T extends KubeObject>(
   const { clock, onTrouble } = following
   let troubleSinceMs: number | undefined
   let delayMs: number = retryMs.first
+  let wasAllowed = false
+  let refusedSinceMs: number | undefined
   const onList = () => {
+    wasAllowed = true
+    refusedSinceMs = undefined
     if (troubleSinceMs !== undefined) onTrouble(undefined)
     troubleSinceMs = undefined
     delayMs = retryMs.first
@@ -40,9 +46,13 @@ export async function followCollection<T extends KubeObject>(
     } catch (error) {
       if (signal.aborted) return
       if (isKubeError(error, 'Expired')) continue
-      if (!isKubeError(error, 'Unreachable', 'Timeout', 'ServerError', 'TooManyRequests')) throw error
+      const isRefused = wasAllowed && isKubeError(error, 'Forbidden', 'Unauthorized')
+      if (!isRefused && !isKubeError(error, 'Unreachable', 'Timeout', 'ServerError', 'TooManyRequests')) throw error
       troubleSinceMs ??= clock.monotonicMs()
+      if (!isRefused) refusedSinceMs = undefined
+      else refusedSinceMs ??= clock.monotonicMs()
       if (clock.monotonicMs() - troubleSinceMs > patienceMs) throw error
+      if (refusedSinceMs !== undefined && clock.monotonicMs() - refusedSinceMs > refusedPatienceMs) throw error
       onTrouble(error)
       await pause(clock, delayMs, signal)
       delayMs = Math.min(retryMs.most, delayMs * 2)

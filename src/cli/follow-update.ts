@@ -5,14 +5,14 @@ import { type KubeObject, type Node, nodes, type ResourceType } from '../api/kub
 import { type MaintenancePolicy, maintenancePolicies, policyName } from '../api/maintenance-policy.ts'
 import { type NodeState, nodeStates } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
+import { asSlipwayError } from '../core/failure.ts'
 import { selectorText } from '../core/label-selector.ts'
+import { isEnded } from '../core/update/outcome.ts'
 import type { CancelTimer, Clock } from '../ports/clock.ts'
 import type { KubeApi, Selection } from '../ports/kube-api.ts'
-import { asSlipwayError } from './exit-code.ts'
 import { followCollection } from './follow-collection.ts'
 import type { ProgressSink, RolloutSnapshot } from './progress/sink.ts'
 import { listAll, readPolicy } from './read-cluster.ts'
-import { isEnded } from './update-outcome.ts'
 
 /** Changes that arrive together are shown together. */
 const gatherMs = 50

@@ -3,9 +3,9 @@
 import type { Node } from '../api/kube.ts'
 import type { NodePhase, NodeState } from '../api/node-state.ts'
 import type { Reason } from '../api/reason.ts'
-import { cordonOwner, isCordoned, isReady, keptForPerson, type Role, roleOf } from '../core/node/node-facts.ts'
-import { ownerOfOperation } from '../core/update/operation.ts'
-import { runningStep } from './progress/view.ts'
+import { cordonHolder } from '../core/node/cordon-holder.ts'
+import { isReady, type Role, roleOf } from '../core/node/node-facts.ts'
+import { runningStep } from '../core/node/running-step.ts'
 
 export interface NodeReport {
   readonly name: string
@@ -40,12 +40,4 @@ export function nodeReport(node: Node, state: NodeState | undefined): NodeReport
     ...(step !== undefined && { step }),
     ...(reason && { reason }),
   }
-}
-
-/** Who cordoned the node; undefined where nobody did. */
-export function cordonHolder(node: Node): string | undefined {
-  if (!isCordoned(node)) return undefined
-  const operation = cordonOwner(node)
-  if (operation === keptForPerson) return 'a person (hold)'
-  return operation === undefined ? 'a person' : `update ${ownerOfOperation(operation)}`
 }

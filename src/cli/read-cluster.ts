@@ -4,8 +4,8 @@ import type { KubeObject, ResourceType } from '../api/kube.ts'
 import { isKubeError } from '../api/kube-error.ts'
 import { type MaintenancePolicy, maintenancePolicies, policyName } from '../api/maintenance-policy.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
+import { installHint } from '../core/failure.ts'
 import type { KubeApi, ObjectRef, Selection } from '../ports/kube-api.ts'
-import { installHint } from './exit-code.ts'
 
 const pageSize = 500
 

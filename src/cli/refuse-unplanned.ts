@@ -6,8 +6,9 @@ import type { CheckReport } from '../api/preflight.ts'
 import { reasonCatalogue } from '../api/reason.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import { drainOf } from '../core/drain/drain-policy.ts'
-import { type Plan, planUpdate } from '../core/plan/plan-update.ts'
+import { type Plan, planUpdate, resolvedSpec } from '../core/plan/plan-update.ts'
 import { isChosen } from '../core/update/is-chosen.ts'
+import { needsOffers } from '../core/versions/resolve.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { CommandContext } from './command-context.ts'
 import { listAll, readPolicy } from './read-cluster.ts'
@@ -38,12 +39,15 @@ export async function refuseUnplanned(
     policy: policy?.spec,
     scriptSha256: stored === undefined ? undefined : sha256(stored),
     now: clock.now(),
+    offers: needsOffers(spec) ? await context.versionsOnOffer(api, namespace, signal) : undefined,
   }
   const first = planUpdate(view)
+  // Who has registries to ask knows more of versions than this command.
+  if (first.verdict === 'refused' && first.versions) return [leftToOperator(first)]
   if (first.verdict === 'refused' && first.reason.code !== 'PreflightFailed') throw refusal(first)
   const selected = new Set(found.items.filter((node) => isChosen(spec, node)).map(({ metadata }) => metadata.name))
   const drain = drainOf(policy?.spec.drain, spec.drain)
-  const question = { spec, serverVersion, concerns: (node: string) => selected.has(node), drain }
+  const question = { spec: resolvedSpec(view), serverVersion, concerns: (node: string) => selected.has(node), drain }
   const plan = planUpdate({ ...view, sights: await context.observe(api, question, signal) })
   // What this user may not see is for the operator to judge.
   if (plan.verdict === 'refused' && plan.preflight?.some(({ result }) => result === 'Failed')) throw refusal(plan)
@@ -54,6 +58,10 @@ function refusal({ reason }: Extract<Plan, { verdict: 'refused' }>): SlipwayErro
   return new SlipwayError('Refused', `${reason.code}: ${reason.message}`, {
     nextStep: `nothing was created; ${reasonCatalogue[reason.code]}`,
   })
+}
+
+function leftToOperator({ reason }: Extract<Plan, { verdict: 'refused' }>): CheckReport {
+  return { check: 'VersionPath', result: 'Unknown', message: reason.message }
 }
 
 /** What a person should know although the update was created. */

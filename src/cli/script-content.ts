@@ -4,9 +4,9 @@ import type { DirectUpdateSpec } from '../api/direct-update.ts'
 import { configMaps } from '../api/kube.ts'
 import { isKubeError } from '../api/kube-error.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
+import { installHint } from '../core/failure.ts'
 import { contentName } from '../core/update/work-of.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
-import { installHint } from './exit-code.ts'
 
 /** etcd takes 1.5 MiB an object; Kubernetes gives a ConfigMap 1 MiB. */
 const mostBytes = 1_000_000

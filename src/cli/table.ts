@@ -1,6 +1,7 @@
 // Columns for people: as wide as their content, two spaces between; on a terminal the last one is cut at the edge.
 
 import type { Terminal } from './dependencies.ts'
+import { printable } from './printable.ts'
 
 export interface Column<Row> {
   readonly title: string
@@ -14,7 +15,7 @@ export function tableLines<Row>(
 ): readonly string[] {
   const cells = [
     columns.map((column) => column.title),
-    ...rows.map((row) => columns.map((column) => column.value(row))),
+    ...rows.map((row) => columns.map((column) => harmless(column.value(row)))),
   ]
   const widths = columns.map((_, index) => cells.reduce((max, row) => Math.max(max, row[index]?.length ?? 0), 0))
   return cells.map((row) => {
@@ -23,6 +24,11 @@ export function tableLines<Row>(
       .join('  ')
     return cut(line.trimEnd(), width)
   })
+}
+
+/** A name or message may hold anything: it makes no line of its own, and what would move the cursor is shown. */
+export function harmless(text: string): string {
+  return printable(text).replaceAll(/\s*[\n\t]\s*/g, ' ')
 }
 
 export function cut(text: string, width: number): string {

@@ -1,15 +1,18 @@
 // From options or a file to the DirectUpdate that is meant; everything wrong with it is said before anything is sent.
 
+import { type BackupPoint, backupPoints, type UpdateBackupSpec } from '../api/backup-plan.ts'
 import { type DirectUpdateSpec, directUpdateSpecSchema, directUpdates } from '../api/direct-update.ts'
 import type { CheckName } from '../api/preflight.ts'
 import { objectName } from '../api/scalars.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import type { StrategySpec } from '../api/strategy.ts'
+import { yamlFault } from '../core/file-fault.ts'
+import { parseSelector } from '../core/selector-text.ts'
+import { shapeFaults } from '../core/shape-faults.ts'
 import { strategyOf } from '../core/update/waves.ts'
 import type { CliDependencies } from './dependencies.ts'
-import { parseSelector } from './label-selector.ts'
+import { readText } from './read-text.ts'
 import { type ScriptContent, scriptContent } from './script-content.ts'
-import { shapeFaults } from './usage.ts'
 
 export interface DraftOptions {
   readonly kubernetes?: string
@@ -31,10 +34,18 @@ export interface DraftOptions {
   readonly waves?: readonly (number | string)[]
   readonly soak?: string
   readonly skip?: readonly string[]
+  readonly backup?: UpdateBackupSpec['etcd']
+  readonly backupStore?: string
+  readonly backupBefore?: readonly BackupPoint[]
+  readonly backupVerify?: UpdateBackupSpec['verify']
+  readonly backupMaxAge?: string
 }
 
 export interface Draft {
-  readonly update: { readonly metadata: { readonly name: string }; readonly spec: DirectUpdateSpec }
+  readonly update: {
+    readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> }
+    readonly spec: DirectUpdateSpec
+  }
   /** Present when a script of ours must be stored first. */
   readonly script: ScriptContent | undefined
 }
@@ -65,6 +76,7 @@ function specOf(
   const { kubernetes, osImage, osPackages, profile, reboot, rollback, selector, nodeTimeout } = options
   const { operationTimeout, skip, skipCheck } = options
   const strategy = strategyFrom(options, given?.strategy)
+  const backup = backupFrom(options, given?.backup)
   return {
     ...(kubernetes !== undefined && { kubernetes: { version: kubernetes } }),
     ...((osImage !== undefined || osPackages !== undefined) && {
@@ -80,6 +92,20 @@ function specOf(
     ...(skipCheck && { preflight: { skip: [...skipCheck] } }),
     ...(operationTimeout !== undefined && { operationTimeout }),
     ...(skip && { skip: [...skip] }),
+    ...(Object.keys(backup).length > 0 && { backup }),
+  }
+}
+
+function backupFrom(options: DraftOptions, given: UpdateBackupSpec = {}): UpdateBackupSpec {
+  const { backup: etcd, backupStore: store, backupBefore: before, backupVerify: verify, backupMaxAge: maxAge } = options
+  return {
+    ...given,
+    ...(etcd && { etcd }),
+    ...(store !== undefined && { store }),
+    // Named twice is named once.
+    ...(before && { before: backupPoints.filter((point) => before.includes(point)) }),
+    ...(verify && { verify }),
+    ...(maxAge !== undefined && { maxAge }),
   }
 }
 
@@ -122,7 +148,11 @@ function madeName(spec: DirectUpdateSpec, uuid: string): string {
 }
 
 function stemOf({ kubernetes, os, profile, script, binary }: DirectUpdateSpec): string {
-  if (kubernetes) return `to-${kubernetes.version.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
+  if (kubernetes)
+    return `to-${kubernetes.version
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replace(/-$/, '')}`
   if (script) return `script-${script.sha256.slice(0, 8)}`
   if (os) return os.image === undefined ? 'packages' : 'image'
   if (profile !== undefined) return 'profile'
@@ -156,24 +186,12 @@ function checked(spec: unknown, where: string): DirectUpdateSpec {
   })
 }
 
-export async function readText({ readFile }: Pick<CliDependencies, 'readFile'>, path: string): Promise<string> {
-  try {
-    return await readFile(path)
-  } catch (cause) {
-    throw new SlipwayError(
-      'Usage',
-      `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { nextStep: 'check the path', cause },
-    )
-  }
-}
-
 async function parsed({ yaml }: DraftDependencies, text: string, path: string): Promise<unknown> {
   const { parse } = await yaml()
   try {
     return parse(text)
   } catch (cause) {
-    throw new SlipwayError('Usage', `${path} is not YAML: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new SlipwayError('Usage', `${path} is not YAML: ${yamlFault(cause)}`, {
       nextStep: 'correct it and try again',
       cause,
     })

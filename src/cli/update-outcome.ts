@@ -1,46 +1,8 @@
-// When an update has come to its end for the one who follows it, and with which exit code.
+// With which exit code an update has come to its end for the one who follows it.
 
-import type { DirectUpdate, UpdateCondition } from '../api/direct-update.ts'
-import { isEndedPhase } from '../core/update/operation.ts'
+import type { DirectUpdate } from '../api/direct-update.ts'
+import { isObserved, refusal } from '../core/update/outcome.ts'
 import { exitCode } from './exit-code.ts'
-
-/** False while the operator has not yet looked at the present spec: then its status speaks of an earlier one. */
-function isObserved({ metadata, status }: DirectUpdate): boolean {
-  return status?.observedGeneration === undefined || metadata.generation === undefined
-    ? status !== undefined
-    : status.observedGeneration >= metadata.generation
-}
-
-export function conditionOf(update: DirectUpdate, type: string): UpdateCondition | undefined {
-  return update.status?.conditions?.find((condition) => condition.type === type)
-}
-
-/** The code is any text: a newer operator may know more reasons than this program. */
-export interface Refusal {
-  readonly code: string
-  readonly message: string
-  readonly since: string
-}
-
-/** Why the operator will not carry it out, where it said so. */
-export function refusal(update: DirectUpdate): Refusal | undefined {
-  const planned = conditionOf(update, 'Planned')
-  if (planned?.status !== 'False' || !isObserved(update)) return undefined
-  return { code: planned.reason, message: planned.message, since: planned.lastTransitionTime }
-}
-
-/** Nothing more will happen without a person. */
-export function isEnded(update: DirectUpdate): boolean {
-  if (!isObserved(update)) return false
-  const phase = update.status?.phase
-  if (phase === 'Planned') return true
-  return isEndedPhase(phase) || phase === 'RequiresAttention' || refusal(update) !== undefined
-}
-
-/** Its nodes are no longer its own: a later update may have taken them over. */
-export function isOver(update: DirectUpdate): boolean {
-  return isEnded(update) && update.status?.phase !== 'RequiresAttention'
-}
 
 export function outcomeCode(update: DirectUpdate): number {
   if (refusal(update)) return exitCode.blocked

@@ -1,8 +1,8 @@
 // An update as data: what `--output json|yaml` of status and update prints.
 
 import type { DirectUpdate, UpdateCondition } from '../api/direct-update.ts'
+import type { Refusal } from '../core/update/outcome.ts'
 import type { Counts, NodeProgress, ProgressView, Wait } from './progress/view.ts'
-import type { Refusal } from './update-outcome.ts'
 
 export interface UpdateReport {
   readonly name: string

@@ -11,6 +11,16 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   }
 }
 
+/** Of an invented cluster whose pods must have somewhere to go. */
+export function nodesWithPods(most: number): (text: string) => number {
+  return (text) => {
+    if (/^[12]$/.test(text)) {
+      throw new InvalidArgumentError('A pod that leaves a worker needs another to go to: give at least 3 nodes.')
+    }
+    return wholeNumber(3, most)(text)
+  }
+}
+
 export function positiveNumber(text: string): number {
   const number = Number(text)
   if (number > 0) return number
@@ -33,21 +43,10 @@ interface Schema {
   safeParse(value: unknown): { readonly success: boolean }
 }
 
-export interface ShapeError {
-  readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
-}
-
 /** Text that a schema of the API accepts; the hint says how it looks. */
 export function textOf(schema: Schema, hint: string): (text: string) => string {
   return (text) => {
     if (schema.safeParse(text).success) return text
     throw new InvalidArgumentError(hint)
   }
-}
-
-/** What a schema found wrong, with the path of each field. */
-export function shapeFaults(error: ShapeError): string {
-  return error.issues
-    .map(({ path, message }) => (path.length > 0 ? `${path.map(String).join('.')}: ${message}` : message))
-    .join('; ')
 }

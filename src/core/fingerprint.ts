@@ -18,10 +18,13 @@ export function fingerprint(value: unknown): string {
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value === 'object' && value !== null) {
-    const fields = Object.entries(value)
-      .filter(([, field]) => field !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-    return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`).join(',')}}`
+    let text = ''
+    for (const key of Object.keys(value).sort()) {
+      const field: unknown = Reflect.get(value, key)
+      if (field === undefined) continue
+      text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(field)}`
+    }
+    return `{${text}}`
   }
   return JSON.stringify(value) ?? 'null'
 }

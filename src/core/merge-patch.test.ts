@@ -49,6 +49,11 @@ describe('a merge patch', () => {
     expect(mergePatch(before, after)).toStrictEqual(patch)
   })
 
+  it('does not look into what is the very same', () => {
+    const shared = new Proxy({}, { ownKeys: () => expect.unreachable() })
+    expect(mergePatch({ shared, a: 1 }, { shared, a: 2 })).toEqual({ a: 2 })
+  })
+
   it('applied to before gives after, and is undefined exactly when they are equal', () => {
     fc.assert(
       fc.property(document, document, (before, after) => {

@@ -5,18 +5,25 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
  * Lists are values: a changed one is sent whole. A field that is gone is sent as null.
  */
 export function mergePatch(before: unknown, after: unknown): unknown {
+  // Most of what is compared was taken over as it was.
+  if (before === after) return undefined
   if (!isObject(before) || !isObject(after)) return equalJson(before, after) ? undefined : after
-  const patch: Record<string, unknown> = {}
+  let patch: Record<string, unknown> | undefined
   for (const key of Object.keys(before)) {
-    if (before[key] !== undefined && own(after, key) === undefined) patch[key] = null
+    if (before[key] === undefined || own(after, key) !== undefined) continue
+    patch ??= {}
+    patch[key] = null
   }
   for (const key of Object.keys(after)) {
-    if (after[key] === undefined) continue
+    const value = after[key]
+    if (value === undefined) continue
     const old = own(before, key)
-    const part = old === undefined ? after[key] : mergePatch(old, after[key])
-    if (part !== undefined) patch[key] = part
+    const part = old === undefined ? value : mergePatch(old, value)
+    if (part === undefined) continue
+    patch ??= {}
+    patch[key] = part
   }
-  return Object.keys(patch).length === 0 ? undefined : patch
+  return patch
 }
 
 /** Equal as JSON: a field that is undefined is as good as absent. */

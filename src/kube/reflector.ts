@@ -33,6 +33,10 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly log: Log
   /** Ask for the first state as a stream, where the server serves that; true unless told. */
   readonly streamingList?: boolean
+  /** After trouble it asks again, less and less often, but at least this often; half a minute unless told. */
+  readonly retryAtMostMs?: number
+  /** Told of each failure, and with undefined when the store is up to date again. */
+  readonly onFailure?: (failure: unknown) => void
 }
 
 export class Reflector<T extends KubeObject> {
@@ -57,7 +61,7 @@ export class Reflector<T extends KubeObject> {
 
   /** Lists and watches until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#options
+    const { clock, random, retryAtMostMs = backOff.maxMs } = this.#options
     while (!signal.aborted) {
       let failure: unknown
       try {
@@ -70,7 +74,7 @@ export class Reflector<T extends KubeObject> {
       if (failure === undefined) continue
       this.#broke(failure)
       try {
-        await sleep(clock, backOffMs(backOff, this.#failures, random), signal)
+        await sleep(clock, backOffMs({ ...backOff, maxMs: retryAtMostMs }, this.#failures, random), signal)
       } catch (error) {
         if (!signal.aborted) throw error
       }
@@ -139,6 +143,7 @@ export class Reflector<T extends KubeObject> {
     this.#options.store.replaceAll(objects, version)
     this.#version = version
     this.#synced = true
+    if (this.#failures > 0) this.#recovered()
     for (const settle of [...this.#syncWaiters]) settle()
   }
 
@@ -230,12 +235,15 @@ export class Reflector<T extends KubeObject> {
     if (this.#failures === 1) this.#log.info('watch interrupted, trying again', fields)
     else if (this.#failures === 3) this.#log.warn('watch keeps failing, trying again', fields)
     else this.#log.debug('watch failed', fields)
+    this.#options.onFailure?.(failure)
   }
 
   #recovered(): void {
     if (this.#failures >= 3) this.#log.info('watch is well again')
+    const hadFailed = this.#failures > 0
     this.#failures = 0
     this.#failure = undefined
+    if (hadFailed) this.#options.onFailure?.(undefined)
   }
 }
 

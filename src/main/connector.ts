@@ -1,9 +1,8 @@
 // The way to the API server, from flags and environment; every role takes it from here.
 
-import { inClusterConnection } from '../adapters/kubeconfig/in-cluster-connection.ts'
 import type { Connection } from '../cli/dependencies.ts'
 import type { RequestRecord } from '../kube/http/http-client.ts'
-import { HttpKubeApi } from '../kube/http/http-kube-api.ts'
+import type { HttpKubeApi } from '../kube/http/http-kube-api.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 
@@ -36,7 +35,7 @@ export class Connector {
     const { kubeconfig, context, component, ...limits } = settings
     const { clock, random, version } = this.#options
     const connection = await this.#connection({ kubeconfig, context })
-    const api = new HttpKubeApi({
+    const api = new (await import('../kube/http/http-kube-api.ts')).HttpKubeApi({
       connection,
       clock,
       random,
@@ -47,6 +46,17 @@ export class Connector {
     return api
   }
 
+  /** What a person calls the cluster, and where it is. */
+  async describe(connection: Connection): Promise<{ readonly name: string; readonly server: string }> {
+    const { server, context } = await this.#connection(connection)
+    return { name: context ?? new URL(server).hostname, server }
+  }
+
+  async contexts({ kubeconfig }: Connection): Promise<readonly string[]> {
+    const { contextNames, kubeconfigPaths } = await import('../adapters/kubeconfig/kubeconfig-files.ts')
+    return contextNames(kubeconfigPaths(kubeconfig, this.#options.env))
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#open.splice(0).map((api) => api.close()))
   }
@@ -55,8 +65,11 @@ export class Connector {
     const { clock, env } = this.#options
     const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env
     const named = kubeconfig !== undefined || context !== undefined || env.KUBECONFIG !== undefined
-    if (!named && host !== undefined) return inClusterConnection({ host, port, clock })
-    // Loaded when asked for: within a cluster nobody needs to read YAML.
+    // Loaded when asked for: within a cluster nobody needs to read YAML, and --help needs no client at all.
+    if (!named && host !== undefined) {
+      const { inClusterConnection } = await import('../adapters/kubeconfig/in-cluster-connection.ts')
+      return inClusterConnection({ host, port, clock })
+    }
     const { kubeconfigPaths } = await import('../adapters/kubeconfig/kubeconfig-files.ts')
     const { kubeconfigConnection } = await import('../adapters/kubeconfig/kubeconfig-connection.ts')
     return kubeconfigConnection({ paths: kubeconfigPaths(kubeconfig, env), context, env, clock })

@@ -7,11 +7,13 @@ import { SystemClock } from '../adapters/clock/system-clock.ts'
 import { SystemRandom } from '../adapters/random/system-random.ts'
 import type { CliDependencies } from '../cli/dependencies.ts'
 import { runCli } from '../cli/program.ts'
+import { calledAs } from './called-as.ts'
 import { Connector } from './connector.ts'
 import { streamTerminal } from './stream-terminal.ts'
 
 const { version } = packageJson
 const { env } = process
+const { program, argv } = calledAs(env.SLIPWAY_CALLED_AS ?? process.argv[1] ?? '', process.argv.slice(2))
 const clock = new SystemClock()
 const random = new SystemRandom()
 const connector = new Connector({ clock, random, version, env })
@@ -23,9 +25,13 @@ const deps: CliDependencies = {
   clock,
   random,
   version,
+  program,
   signal: stopSignal(),
   // A person waits for the answer: what cannot be reached is said after seconds, not after half a minute.
   connect: (connection) => connector.connect({ ...connection, component: 'cli', timeoutMs: 15_000, retryForMs: 2000 }),
+  contexts: (connection) => connector.contexts(connection),
+  versionsOnOffer: async (api, namespace, signal) =>
+    (await import('../operator/versions/version-desk.ts')).askForVersions({ api, namespace }, {}, signal),
   observe: async (api, question, signal) =>
     (await import('../operator/preflight/observe.ts')).observe({ api, clock }, question, signal),
   readFile: (path) => readFile(path, 'utf8'),
@@ -33,15 +39,24 @@ const deps: CliDependencies = {
   local: async () => (await import('../adapters/local-socket/unix-client.ts')).unixClient,
   compression: async () => (await import('../adapters/compression/gzip.ts')).gzipCompression,
   bundles: async () => new (await import('../adapters/bundle/file-bundles.ts')).FileBundles(),
+  signedReleases: async () => (await import('./release/known-releases.ts')).knownReleases(),
+  backupShelf: async (options) => (await import('./roles/backup-shelf.ts')).backupShelf(role, options),
+  confirm,
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
   // Loaded when asked for: an agent keeps no simulator and no YAML in memory, and `status` does not wait for them.
   yaml: async () => (await import('./yaml-text.ts')).yamlText,
   crds: async () => [...(await import('./crd/render-definitions.ts')).renderDefinitions().values()].join('---\n'),
+  foreignCrds: async () =>
+    [...(await import('./crd/render-definitions.ts')).renderForeignDefinitions().values()].join('---\n'),
   runOperator: async (options, signal) =>
     (await import('./roles/operator-role.ts')).operatorRole(role, options, signal),
   runAgent: async (options, signal) => (await import('./roles/agent-role.ts')).agentRole(role, options, signal),
+  forgetHost: async (options, signal) => (await import('./roles/forget-role.ts')).forgetRole(options, signal),
   runDemo: async (options, sink, signal) =>
     (await import('./roles/demo-role.ts')).demoRole(role, options, sink, signal),
+  runConsole: async (options, signal) => (await import('./roles/console-role.ts')).consoleRole(role, options, signal),
+  openBrowser: async (url) => (await import('./page-server/open-browser.ts')).openBrowser(url, process.platform),
+  hasPage: async () => (await import('./page-server/page-files.ts')).hasPage(),
   runPlan: async (options, signal) => (await import('./roles/plan-role.ts')).planRole(version, options, signal),
   runSimulate: async (options, onRun, signal) =>
     (await import('./roles/simulate-role.ts')).simulateRole(version, options, onRun, signal),
@@ -50,7 +65,7 @@ const deps: CliDependencies = {
 }
 
 process.stdout.on('error', endWithReader)
-const exitCode = await runCli(process.argv.slice(2), deps)
+const exitCode = await runCli(argv, deps)
 await connector.close()
 // What was said is written out first; then nothing that still waits (a long timer, an idle connection) holds the process.
 await Promise.all([process.stdout, process.stderr].map(written))
@@ -66,6 +81,17 @@ function stopSignal(): AbortSignal {
     })
   }
   return controller.signal
+}
+
+async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) return false
+  const { createInterface } = await import('node:readline/promises')
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    return (await terminal.question(question)).trim() === 'yes'
+  } finally {
+    terminal.close()
+  }
 }
 
 function written(stream: NodeJS.WriteStream): Promise<void> {

@@ -1,11 +1,16 @@
 // What the leader does during one term: wires the watches to the queues and the queues to the controllers. Nothing here
 // outlives the term; the next leader starts from what the API says.
 
+import type { DirectUpdateSpec } from '../api/direct-update.ts'
 import type { NodeState } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
-import { type Reconcile, runController } from '../kube/controller.ts'
+import { rollCallDue } from '../core/ledger/roll-call.ts'
+import type { Reconcile } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
+import { Backups } from './backup/backups.ts'
 import { Cluster } from './cluster/cluster.ts'
+import { runCupcake } from './compat/cupcake.ts'
+import { runHousekeeper } from './compat/housekeeper-controller.ts'
 import { ControlPlaneEyes } from './control-plane/control-plane-eyes.ts'
 import { BudgetKeepers } from './drain/budget-keepers.ts'
 import { BudgetWatch } from './drain/budget-watch.ts'
@@ -17,26 +22,35 @@ import { JobRuns } from './gates/job-runs.ts'
 import { SharedWatches } from './gates/shared-watches.ts'
 import { Hooks } from './hooks/hooks.ts'
 import { runJanitor } from './janitor/janitor.ts'
+import { callRoll } from './ledger/call-roll.ts'
 import { ForeignLocks } from './ledger/foreign-locks.ts'
 import { GrantPass } from './ledger/grant-pass.ts'
 import { LedgerBook } from './ledger/ledger-book.ts'
 import { makeMaintenanceReconcile } from './maintenance/maintenance-controller.ts'
 import { MaintenanceSource } from './maintenance/maintenance-source.ts'
 import { followMaintenance } from './maintenance/maintenance-wakes.ts'
+import { type Controller, openMonitoring } from './monitoring/monitoring.ts'
+import { ledgerSamples } from './monitoring/policy-samples.ts'
+import { runMeasured } from './monitoring/run-measured.ts'
 import { makeNodeReconcile } from './node/node-controller.ts'
 import type { OperatorMetrics } from './operator-metrics.ts'
 import type { OperatorPorts } from './ports.ts'
 import { Planner } from './preflight/planner.ts'
 import { openProfiles, type Profiles } from './profile/profiles.ts'
+import { RegistryDesk } from './registry/registry-desk.ts'
+import { makeScheduleReconcile } from './schedule/schedule-controller.ts'
 import { Operations } from './update/operations.ts'
 import { ScriptShelf } from './update/script-content.ts'
 import { makeUpdateReconcile } from './update/update-controller.ts'
+import { askForVersions } from './versions/version-desk.ts'
 import { WakeUps } from './wake-ups.ts'
 
 export interface LeaderOptions {
   readonly ports: OperatorPorts
   readonly events: EventRecorder
   readonly metrics: OperatorMetrics | undefined
+  /** Of this process, as the Lease has it. */
+  readonly identity: string
   readonly namespace: string
   readonly version: string
   readonly podName: string | undefined
@@ -49,7 +63,6 @@ export interface LeaderOptions {
 
 /** After a change of leader nothing is judged late before this has passed. */
 const graceMs = 60_000
-const workers = { nodes: 32, updates: 2, profiles: 1, grants: 1, maintenance: 8 }
 
 export async function lead(options: LeaderOptions, signal: AbortSignal): Promise<void> {
   const { ports, metrics, namespace } = options
@@ -58,7 +71,13 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   await cluster.synced(signal)
   const serverVersion = await ports.api.serverVersion(signal)
   const book = new LedgerBook(ports, cluster)
-  await book.open(highestEpoch(cluster.states.values()), signal)
+  const restored = rollCallDue(cluster.policy, highestEpoch(cluster.states.values()))
+  if (restored !== undefined) {
+    metrics?.gather(() => ledgerSamples(cluster, [], ports.clock.now()))
+    await callRoll(ports, cluster, restored, signal)
+  }
+  await book.open(highestEpoch(cluster.states.values()), signal, restored)
+  endTermAfterRestore(cluster, book, options)
   ports.log.info('leading', { epoch: book.epoch, nodes: cluster.nodes.size, grants: book.grants.length })
 
   const operations = new Operations(cluster, namespace)
@@ -68,6 +87,11 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   const { checkpoints, hooks } = openChecks({ options, cluster, book, wakeUps }, signal)
   const eyes = new ControlPlaneEyes(ports, cluster, () => book.epoch)
   eyes.follow(() => wakeUps.grants())
+  const backups = new Backups({
+    ...{ ports, cluster, events: options.events, namespace },
+    holderOf: (node) => book.holderOf(node),
+    wakeGrants: () => wakeUps.grants(),
+  })
   const term: Term = {
     options,
     serverVersion,
@@ -83,43 +107,38 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     checkpoints,
     hooks,
     eyes,
+    backups,
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
   }
-  const source = new MaintenanceSource(cluster, namespace)
+  const source = new MaintenanceSource(cluster, namespace, (kind) => term.grants.isOpen(kind))
   operations.addSource(source)
-  const maintenance = {
-    name: 'maintenance',
-    queue: followMaintenance(ports, cluster, wakeUps),
-    reconcile: maintenanceReconcile(term, source),
-    workers: workers.maintenance,
-    log: ports.log,
-  }
-  const reconciles = {
-    nodes: nodeReconcile(term, signal),
-    updates: updateReconcile(term),
-    profiles: profiles.reconcile,
-    grants: () => reconcileGrants(term, signal),
-  }
-  const run = (name: keyof typeof reconciles) => {
-    const onResult = (_key: string, outcome: 'ok' | 'retry') => metrics?.reconciled(name, outcome)
-    const controller = { name, queue: wakeUps.queues[name], reconcile: reconciles[name], workers: workers[name] }
-    return runController({ ...controller, log: ports.log, onResult }, signal)
-  }
-  metrics?.leading(true)
-  try {
-    await Promise.all([
-      watching,
-      run('nodes'),
-      run('updates'),
-      run('profiles'),
-      run('grants'),
-      runController(maintenance, signal),
-      runJanitor({ ports, cluster, book, operations, wakeUps, events: options.events }, signal),
-    ])
-  } finally {
-    metrics?.leading(false)
-  }
+  const schedules = makeScheduleReconcile({ ports, cluster, events: options.events })
+  const working: readonly Controller[] = [
+    ...wakeUps.controllers({
+      nodes: nodeReconcile(term, signal),
+      updates: updateReconcile(term),
+      profiles: profiles.reconcile,
+      grants: () => reconcileGrants(term, signal),
+      schedules,
+    }),
+    {
+      name: 'maintenance',
+      queue: followMaintenance(ports, cluster, wakeUps),
+      reconcile: maintenanceReconcile(term, source),
+      workers: 8,
+    },
+    { name: 'backups', queue: backups.queue, reconcile: backups.reconcile, workers: 1 },
+  ]
+  const telling = openMonitoring({ ...options, serverVersion, cluster, book, grants: term.grants }, working)
+  backups.follow()
+  await Promise.all([
+    watching,
+    ...[...working, ...telling].map((controller) => runMeasured(controller, ports, signal)),
+    runCupcake({ ports, cluster, events: options.events, metrics, namespace }, signal),
+    runHousekeeper({ ports, cluster, events: options.events }, signal),
+    runJanitor({ ports, cluster, book, operations, wakeUps, events: options.events }, signal),
+  ])
 }
 
 /** What the controllers of one term share. */
@@ -132,6 +151,7 @@ interface Term {
   readonly wakeUps: WakeUps
   readonly grants: GrantPass
   readonly eyes: ControlPlaneEyes
+  readonly backups: Backups
   readonly scripts: ScriptShelf
   readonly profiles: Profiles
   readonly checkpoints: Checkpoints
@@ -218,6 +238,7 @@ function updateReconcile({
   scripts,
   profiles,
   checkpoints,
+  backups,
   hooks,
 }: Term): Reconcile {
   return makeUpdateReconcile({
@@ -226,8 +247,9 @@ function updateReconcile({
     book,
     operations,
     scripts,
-    planner: new Planner({ ports: options.ports, cluster, serverVersion, version: options.version }),
+    planner: planner({ options, cluster, serverVersion }),
     checkpoints,
+    backups,
     hooks,
     events: options.events,
     namespace: options.namespace,
@@ -236,12 +258,23 @@ function updateReconcile({
     wakeNode: (name) => wakeUps.node(name),
     wakeGrants: () => wakeUps.grants(),
     wakeUpdate: (name) => wakeUps.update(name),
-    profileWork: (node, profile) => profiles.book.workFor(node, profile),
+    profileWork: (node, profile) => profiles.book.askOf(node, profile),
   })
 }
 
+function planner({ options, cluster, serverVersion }: Pick<Term, 'options' | 'cluster' | 'serverVersion'>): Planner {
+  const { ports, version, namespace } = options
+  const { api, registry, bundleManifests } = ports
+  const registries = registry && new RegistryDesk({ api, registry, cluster, namespace })
+  const tags = registries?.tags.bind(registries)
+  const manifest = bundleManifests?.read.bind(bundleManifests)
+  const desk = { api, namespace, tags, manifest }
+  const offers = (spec: DirectUpdateSpec, signal: AbortSignal) => askForVersions(desk, spec, signal)
+  return new Planner({ ports, cluster, serverVersion, version, offers, ...(registries && { registries }) })
+}
+
 async function reconcileGrants(
-  { options, book, grants, eyes, operations, wakeUps }: Term,
+  { options, grants, eyes, operations, wakeUps }: Term,
   signal: AbortSignal,
 ): ReturnType<Reconcile> {
   const { nodes, owners, againMs, isAsking } = await grants
@@ -250,7 +283,6 @@ async function reconcileGrants(
       if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
       throw error
     })
-  options.metrics?.granted(book.grants.length)
   for (const name of nodes) {
     wakeUps.nodeChanged(name)
     wakeUps.node(name)
@@ -261,6 +293,22 @@ async function reconcileGrants(
   const early = isAsking ? eyes.earlyMs() : 0
   const waitsMs = [againMs, early > 0 ? early : undefined].flatMap((ms) => ms ?? [])
   return waitsMs.length > 0 ? { afterMs: Math.min(...waitsMs) } : undefined
+}
+
+/** The next term begins with a roll call. */
+function endTermAfterRestore(cluster: Cluster, book: LedgerBook, { ports, fencedOff }: LeaderOptions): void {
+  const look = () => {
+    const mark = rollCallDue(cluster.policy, 0)
+    const seen = highestEpoch(cluster.states.values())
+    if (mark === undefined && seen <= book.epoch) return
+    ports.log.warn('etcd was restored under this leader: another term begins', { mark, seen, epoch: book.epoch })
+    fencedOff()
+  }
+  cluster.policies.subscribe(look)
+  cluster.states.subscribe((change) => {
+    if (change.type !== 'removed' && (change.object.status?.agent?.epoch ?? 0) > book.epoch) look()
+  })
+  look()
 }
 
 function highestEpoch(states: Iterable<NodeState>): number {

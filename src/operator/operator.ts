@@ -5,14 +5,18 @@ import { EventRecorder } from '../kube/event-recorder.ts'
 import { fencedApi } from '../kube/fenced-api.ts'
 import { LeaderElection, type Term } from '../kube/leader-election.ts'
 import { LinkedAbort } from '../kube/linked-abort.ts'
+import type { Audit } from '../ports/audit.ts'
+import type { BundleManifests } from '../ports/bundle-manifests.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
+import type { Registry } from '../ports/registry.ts'
 import type { Sealing } from '../ports/sealing.ts'
 import type { Web } from '../ports/web.ts'
 import { lead } from './leader.ts'
 import type { OperatorMetrics } from './operator-metrics.ts'
+import type { OperatorPorts } from './ports.ts'
 
 export interface OperatorOptions {
   readonly api: KubeApi
@@ -20,6 +24,8 @@ export interface OperatorOptions {
   readonly random: Random
   readonly log: Log
   readonly metrics?: OperatorMetrics
+  /** Absent: no audit record is kept. */
+  readonly audit?: Audit
   readonly namespace: string
   /** Of this program: agents must not be older. */
   readonly version: string
@@ -31,8 +37,12 @@ export interface OperatorOptions {
   readonly nodeName?: string
   /** Absent: nothing secret can be brought to hosts. */
   readonly sealing?: Sealing
-  /** Absent: gates and hooks cannot speak with servers. */
+  /** Absent: gates, hooks, silences and notifications cannot speak with servers. */
   readonly web?: Web
+  /** Absent: what a tag names is not looked up here; each host does. */
+  readonly registry?: Registry
+  /** Absent: what a bundle holds is not looked at from here. */
+  readonly bundleManifests?: BundleManifests
 }
 
 /** How long a leader that moves away leaves the lease to others. */
@@ -53,11 +63,20 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
 }
 
 async function serve(term: Term, election: LeaderElection, options: OperatorOptions): Promise<void> {
-  const { clock, random, log, namespace, identity, sealing, web } = options
+  const { clock, random, log, namespace, identity, metrics, audit } = options
   const life = new LinkedAbort(term.signal)
   const { signal } = life
   const api = fencedApi(options.api, () => term.isCurrent() && !signal.aborted)
-  const ports = { api, clock, random, log, ...(sealing && { sealing }), ...(web && { web }) }
+  const { sealing, web, registry, bundleManifests } = options
+  const ports: OperatorPorts = {
+    ...{ api, clock, random, log },
+    ...(metrics && { metrics }),
+    ...(audit && { audit }),
+    ...(sealing && { sealing }),
+    ...(web && { web }),
+    ...(registry && { registry }),
+    ...(bundleManifests && { bundleManifests }),
+  }
   const events = new EventRecorder({
     ...ports,
     controller: 'slipway.dev/operator',
@@ -69,12 +88,14 @@ async function serve(term: Term, election: LeaderElection, options: OperatorOpti
     await election.stepDown(standAsideMs)
   }
   const recording = events.run(signal)
+  metrics?.leading(true)
   try {
     await lead(
       {
         ports,
         events,
-        metrics: options.metrics,
+        metrics,
+        identity,
         namespace,
         version: options.version,
         podName: options.podName,
@@ -90,6 +111,8 @@ async function serve(term: Term, election: LeaderElection, options: OperatorOpti
       throw error
     }
   } finally {
+    metrics?.leading(false)
+    metrics?.gather(undefined)
     life.abort(new SlipwayError('Stopped', 'the term is over'))
     await recording
   }

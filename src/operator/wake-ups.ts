@@ -7,9 +7,11 @@ import { equalJson } from '../core/merge-patch.ts'
 import { isUnavailable } from '../core/node/node-facts.ts'
 import { holdOf, isMarked } from '../core/node/node-marks.ts'
 import { hasStopped } from '../core/node/order.ts'
+import type { Reconcile } from '../kube/controller.ts'
 import { WorkQueue } from '../kube/work-queue.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { LedgerBook } from './ledger/ledger-book.ts'
+import type { Controller } from './monitoring/monitoring.ts'
 import { isForeign } from './node/act.ts'
 import type { OperatorPorts } from './ports.ts'
 import type { Operations } from './update/operations.ts'
@@ -18,9 +20,10 @@ import type { Operations } from './update/operations.ts'
 const pass = 'pass'
 /** Many changes in the cluster at once are one reason to plan again. */
 const replanMs = 500
+const workers = { nodes: 32, updates: 2, profiles: 1, grants: 1, schedules: 1 } as const
 
 export class WakeUps {
-  readonly queues: Readonly<Record<'nodes' | 'updates' | 'profiles' | 'grants', WorkQueue>>
+  readonly queues: Readonly<Record<'nodes' | 'updates' | 'profiles' | 'grants' | 'schedules', WorkQueue>>
   readonly #cluster: Cluster
   readonly #book: LedgerBook
   readonly #operations: Operations
@@ -28,10 +31,18 @@ export class WakeUps {
 
   constructor({ clock, random }: OperatorPorts, cluster: Cluster, book: LedgerBook, operations: Operations) {
     const queue = () => new WorkQueue({ clock, random, baseMs: 20, maxMs: 15_000 })
-    this.queues = { nodes: queue(), updates: queue(), profiles: queue(), grants: queue() }
+    this.queues = { nodes: queue(), updates: queue(), profiles: queue(), grants: queue(), schedules: queue() }
     this.#cluster = cluster
     this.#book = book
     this.#operations = operations
+  }
+
+  /** The controllers that take from these queues. */
+  controllers(reconciles: Readonly<Record<keyof WakeUps['queues'], Reconcile>>): readonly Controller[] {
+    const names = Object.keys(workers) as (keyof typeof workers)[]
+    return names.map((name) => ({
+      ...{ name, queue: this.queues[name], reconcile: reconciles[name], workers: workers[name] },
+    }))
   }
 
   node(name: string): void {
@@ -63,6 +74,10 @@ export class WakeUps {
     this.queues.profiles.add(pass)
   }
 
+  schedules(): void {
+    this.queues.schedules.add(pass)
+  }
+
   /** Everything that may have been left half-done, and from now on everything that changes. */
   follow(): void {
     const { nodes, states, updates, profiles, policies } = this.#cluster
@@ -72,7 +87,15 @@ export class WakeUps {
       this.nodeChanged(change.key)
     })
     states.subscribe(({ key }) => this.nodeChanged(key))
-    updates.subscribe(({ key }) => this.update(key))
+    updates.subscribe((change) => {
+      const { key, object } = change
+      this.update(key)
+      // What became of a hook lets nodes go, also where the write of it seemed to fail.
+      if (change.type === 'changed' && !equalJson(change.before.status?.hooks, object.status?.hooks)) this.grants()
+      if (object.metadata.ownerReferences) this.schedules()
+    })
+    this.#cluster.scheduledUpdates.subscribe(() => this.schedules())
+    this.#cluster.updateSchedules.subscribe(() => this.schedules())
     profiles.subscribe(() => this.profiles())
     policies.subscribe(() => {
       this.grants()
@@ -82,6 +105,7 @@ export class WakeUps {
     for (const { metadata } of states.values()) if (this.#concerns(metadata.name)) this.node(metadata.name)
     for (const { metadata } of updates.values()) this.update(metadata.name)
     this.profiles()
+    this.schedules()
     this.grants()
   }
 

@@ -24,6 +24,8 @@ export interface KubeConnection {
   readonly tlsServerName?: string
   /** `http:` or `https:` */
   readonly proxyUrl?: string
+  /** What a person calls it: the context of the kubeconfig. */
+  readonly context?: string
   /** The namespace of the context, or of the pod. */
   readonly namespace?: string
   readonly credentials: KubeCredentials

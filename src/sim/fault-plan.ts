@@ -62,6 +62,10 @@ export interface ChanceFault {
   readonly rate: number
   /** At most this often in a run. */
   readonly limit: number
+  /** Not before this moment. */
+  readonly fromMs: number
+  /** Of its strikes in the order in which they come, those that are let pass: how a shrunk history leaves single ones out. */
+  readonly spared: readonly number[]
 }
 
 export interface FaultPlan {
@@ -76,6 +80,8 @@ export interface FaultPlanOptions {
   readonly nodes: readonly NodeSpec[]
   /** Only these; all by default. */
   readonly kinds?: readonly FaultKind[]
+  /** Exactly these, as surely as a plan can make them strike, instead of a few that are drawn. */
+  readonly certain?: readonly FaultKind[] | undefined
   readonly quietBeforeMs?: number
   readonly quietAfterMs?: number
 }
@@ -102,18 +108,26 @@ export const onlyOn: Readonly<Partial<Record<EventFaultKind, NodeSpec['role']>>>
 }
 
 export function drawFaultPlan(random: SeededRandom, options: FaultPlanOptions): FaultPlan {
-  const allowed = new Set<FaultKind>(options.kinds ?? faultKinds)
-  const { quietBeforeMs = 0, quietAfterMs = 20 * 60_000 } = options
+  const { certain, quietBeforeMs = 0, quietAfterMs = 20 * 60_000 } = options
+  const allowed = new Set<FaultKind>(certain ?? options.kinds ?? faultKinds)
+  // Most of a run happens early: trouble that comes when all is done tells nothing, and what must strike must not come too late.
+  const moment = () =>
+    quietBeforeMs + (quietAfterMs - quietBeforeMs) * (certain ? random.next() ** 3 * 0.6 : random.next() ** 2 * 0.9)
   const chances: Partial<Record<ChanceFaultKind, ChanceFault>> = {}
-  for (const kind of some(random, chanceFaultKinds, allowed, 4)) {
-    chances[kind] = { rate: random.pick([0.005, 0.02, 0.1]), limit: random.whole(1, 4) }
+  const drawn = <K extends FaultKind>(kinds: readonly K[], most: number): readonly K[] => {
+    const possible = kinds.filter((kind) => allowed.has(kind))
+    return certain ? possible : some(random, possible, most)
   }
-  const events = some(random, eventFaultKinds, allowed, 3).flatMap((kind) => {
+  for (const kind of drawn(chanceFaultKinds, 4)) {
+    const rate = random.pick(certain ? ([0.1, 0.3, 0.5] as const) : ([0.005, 0.02, 0.1] as const))
+    const fromMs = certain ? moment() : quietBeforeMs
+    chances[kind] = { rate, limit: random.whole(1, 4), fromMs, spared: [] }
+  }
+  const events = drawn(eventFaultKinds, 3).flatMap((kind) => {
     const candidates = options.nodes.filter(({ role }) => (onlyOn[kind] ?? role) === role)
     const node = random.pick(candidates)?.name
     if (node === undefined) return []
-    // Most of a run happens early: trouble that comes when all is done tells nothing.
-    const atMs = quietBeforeMs + (quietAfterMs - quietBeforeMs) * random.next() ** 2 * 0.9
+    const atMs = moment()
     const forMs = Math.min(random.between(0.1, 1) * longestMs[kind], quietAfterMs - atMs)
     const amount = kind === 'clock-skew' ? random.between(-600_000, 600_000) : random.between(2, 8)
     return [{ kind, atMs, forMs, node, busy: random.chance(0.7), amount }]
@@ -121,14 +135,9 @@ export function drawFaultPlan(random: SeededRandom, options: FaultPlanOptions): 
   return { chances, events, quietBeforeMs, quietAfterMs }
 }
 
-/** Up to `most` of the kinds that are allowed, at least one. */
-function some<K extends FaultKind>(
-  random: SeededRandom,
-  kinds: readonly K[],
-  allowed: ReadonlySet<FaultKind>,
-  most: number,
-): readonly K[] {
-  const left = kinds.filter((kind) => allowed.has(kind))
+/** Up to `most` of them, at least one where there is one. */
+function some<K extends FaultKind>(random: SeededRandom, kinds: readonly K[], most: number): readonly K[] {
+  const left = [...kinds]
   const count = Math.min(left.length, random.whole(1, most))
   return Array.from({ length: count }, () => left.splice(random.whole(0, left.length - 1), 1)).flat()
 }

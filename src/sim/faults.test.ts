@@ -50,7 +50,7 @@ function cluster(plan: FaultPlan, seed = 1) {
 }
 
 const always = (kind: ChanceFaultKind): FaultPlan => ({
-  chances: { [kind]: { rate: 1, limit: 1 } },
+  chances: { [kind]: { rate: 1, limit: 1, spared: [] } },
   events: [],
   quietBeforeMs: 0,
   quietAfterMs: 60_000,

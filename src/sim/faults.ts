@@ -53,12 +53,15 @@ export class FaultInjector implements ClusterFaults, FaultSource {
   readonly #cluster: SimCluster
   readonly #random: SeededRandom
   readonly #counts = new Map<ChanceFaultKind, number>()
+  /** Each kind has its own: one that is left out of a history does not move the others. */
+  readonly #chances = new Map<ChanceFaultKind, SeededRandom>()
   #outageUntilMs = 0
 
   constructor(cluster: SimCluster, plan: FaultPlan) {
     this.#cluster = cluster
     this.plan = plan
     this.#random = cluster.random.fork('faults')
+    for (const kind of Object.keys(plan.chances)) this.#chances.set(kind as ChanceFaultKind, this.#random.fork(kind))
   }
 
   get requests(): FaultSource {
@@ -132,11 +135,11 @@ export class FaultInjector implements ClusterFaults, FaultSource {
     if (nowMs < this.plan.quietBeforeMs || nowMs >= this.plan.quietAfterMs) return undefined
     for (const kind of kinds) {
       const fault = this.plan.chances[kind]
-      if (fault === undefined || !this.#random.chance(fault.rate)) continue
-      const count = this.#counts.get(kind) ?? 0
-      if (count >= fault.limit) continue
-      this.#counts.set(kind, count + 1)
-      return kind
+      if (fault === undefined || nowMs < fault.fromMs || !this.#chances.get(kind)?.chance(fault.rate)) continue
+      const count = (this.#counts.get(kind) ?? 0) + 1
+      if (count > fault.limit) continue
+      this.#counts.set(kind, count)
+      if (!fault.spared.includes(count)) return kind
     }
     return undefined
   }

@@ -73,9 +73,11 @@ export class PretendDisk implements Disk {
 
   async syncFolder(path: string): Promise<void> {
     this.#mustBeFolder(path)
-    const inFolder = (changes: readonly NameChange[]): boolean => changes.some((one) => folderOf(one.path) === path)
-    for (const changes of this.#pending) if (inFolder(changes)) this.#keep(changes)
-    this.#pending = this.#pending.filter((changes) => !inFolder(changes))
+    this.#pending = this.#pending.filter((changes) => {
+      if (!changes.some((one) => folderOf(one.path) === path)) return true
+      this.#keep(changes)
+      return false
+    })
   }
 
   async names(path: string): Promise<readonly string[]> {

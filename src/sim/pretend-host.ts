@@ -155,7 +155,7 @@ export class PretendHost implements Host {
   }
 
   async facts(_signal: AbortSignal): Promise<HostFacts> {
-    const { kubelet, apiServer } = await this.state()
+    const { kubelet, apiServer, osImage } = await this.state()
     return {
       os: 'Pretend Linux',
       kernel: '6.12.0-pretend',
@@ -166,6 +166,7 @@ export class PretendHost implements Host {
       freeGiB: 10,
       cgroup: 'v2',
       ...this.#options.facts,
+      ...(osImage && { osImage }),
     }
   }
 
@@ -174,9 +175,10 @@ export class PretendHost implements Host {
     return Promise.resolve({ exitCode: 127, stdout: '', stderr: `${argv[0]}: not found` })
   }
 
-  reboot(_signal: AbortSignal): Promise<void> {
+  async reboot(signal: AbortSignal): Promise<void> {
     this.#options.onReboot?.()
-    return Promise.resolve()
+    // Who asked went down with the machine.
+    signal.throwIfAborted()
   }
 
   async hold(job: Job, _signal: AbortSignal): Promise<HeldProcess> {
@@ -284,7 +286,19 @@ export class PretendHost implements Host {
     }
     if (program !== 'pretend-upgrade' || version === undefined) return
     const state = await this.state()
-    await this.#save(what === 'control-plane' ? { ...state, apiServer: version } : { ...state, kubelet: version })
+    switch (what) {
+      case 'control-plane':
+        await this.#save({ ...state, apiServer: version })
+        return
+      case 'image': {
+        // What a tag names nobody tells a pretend machine.
+        const digest = version.split('@')[1]
+        if (digest !== undefined) await this.#save({ ...state, osImage: { image: version, digest } })
+        return
+      }
+      default:
+        await this.#save({ ...state, kubelet: version })
+    }
   }
 
   #finish(running: RunningJob, outcome: 'exited' | 'killed' | 'power-lost'): void {

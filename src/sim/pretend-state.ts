@@ -10,6 +10,8 @@ const stateSchema = z.object({
   apiServer: z.string().optional(),
   bootId: z.string(),
   lastPid: z.int(),
+  /** What is booted, on a machine that boots from images. */
+  osImage: z.object({ image: z.string(), digest: z.string() }).optional(),
 })
 
 /** What a pretend machine is, between two boots and between two lives of the program that pretends it. */
@@ -18,13 +20,14 @@ export interface PretendState {
   readonly apiServer?: string
   readonly bootId: string
   readonly lastPid: number
+  readonly osImage?: { readonly image: string; readonly digest: string }
 }
 
 export async function readPretendState(disk: Disk): Promise<PretendState | undefined> {
   const text = await disk.read(statePath)
   if (text === undefined || text === '') return undefined
-  const { apiServer, ...state } = stateSchema.parse(JSON.parse(text))
-  return apiServer === undefined ? state : { ...state, apiServer }
+  const { apiServer, osImage, ...state } = stateSchema.parse(JSON.parse(text))
+  return { ...state, ...(apiServer !== undefined && { apiServer }), ...(osImage && { osImage }) }
 }
 
 export async function writePretendState(disk: Disk, state: PretendState): Promise<void> {

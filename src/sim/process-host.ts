@@ -9,21 +9,33 @@ import type { SimProcess } from './sim-process.ts'
 /** Told before each disk operation that changes something; may end the process. */
 export type DiskFault = (operation: keyof Disk, path: string) => 'before' | 'after' | undefined
 
-export function hostOf(process: SimProcess, host: Host, fault?: DiskFault): Host {
+/** Told before and after each change of the machine's processes: whether the process ends there. */
+export type JobFault = (operation: 'hold' | 'release' | 'end' | 'reboot', when: 'before' | 'after') => boolean
+
+export function hostOf(process: SimProcess, host: Host, fault?: DiskFault, jobFault?: JobFault): Host {
+  const change = <R>(operation: Parameters<JobFault>[0], work: () => Promise<R>): Promise<R> => {
+    if (!jobFault) return within(process, work)
+    if (process.alive && jobFault(operation, 'before')) process.crash()
+    return within(process, async () => {
+      const done = await work()
+      if (process.alive && jobFault(operation, 'after')) process.crash()
+      return done
+    })
+  }
   return {
     disk: diskOf(process, host.disk, fault),
     files: filesOf(process, host.files),
     run: (command, signal) => within(process, () => host.run(command, signal)),
-    reboot: (signal) => within(process, () => host.reboot(signal)),
+    reboot: (signal) => change('reboot', () => host.reboot(signal)),
     bootId: () => within(process, () => host.bootId()),
     facts: (signal) => within(process, () => host.facts(signal)),
     hold: async (job, signal) => {
-      const held = await within(process, () => host.hold(job, signal))
-      return { identity: held.identity, release: () => within(process, () => held.release()) }
+      const held = await change('hold', () => host.hold(job, signal))
+      return { identity: held.identity, release: () => change('release', () => held.release()) }
     },
     look: (identity, resultPath) => within(process, () => host.look(identity, resultPath)),
     ended: (identity, signal) => within(process, () => host.ended(identity, signal)),
-    end: (identity, graceMs, signal) => within(process, () => host.end(identity, graceMs, signal)),
+    end: (identity, graceMs, signal) => change('end', () => host.end(identity, graceMs, signal)),
   }
 }
 
@@ -75,14 +87,15 @@ function diskOf(process: SimProcess, disk: Disk, fault?: DiskFault): Disk {
 function within<R>(process: SimProcess, work: () => Promise<R>): Promise<R> {
   if (!process.alive) return new Promise(() => undefined)
   return new Promise((resolve, reject) => {
-    const settle = (how: () => void): void => {
-      if (!process.alive) return
-      if (process.clock.frozen) process.clock.after(0, how)
-      else how()
-    }
     work().then(
-      (result) => settle(() => resolve(result)),
-      (error: unknown) => settle(() => reject(error)),
+      (result) => settle(process, resolve, result),
+      (error: unknown) => settle(process, reject, error),
     )
   })
+}
+
+function settle<T>(process: SimProcess, how: (value: T) => void, value: T): void {
+  if (!process.alive) return
+  if (process.clock.frozen) process.clock.after(0, () => how(value))
+  else how(value)
 }

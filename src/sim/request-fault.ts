@@ -33,4 +33,6 @@ export type WatchFault =
 export interface FaultSource {
   onRequest(info: RequestInfo): RequestFault | undefined
   onWatchEvent(info: RequestInfo): WatchFault | undefined
+  /** An event reaches the process: whether it dies of it. */
+  onArrival?(info: RequestInfo): boolean
 }

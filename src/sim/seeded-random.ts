@@ -69,8 +69,13 @@ export class SeededRandom implements Random {
   }
 }
 
+/** By halves: small integers become text much faster. */
 function hex(word: number): string {
-  return (word >>> 0).toString(16).padStart(8, '0')
+  return half(word >>> 16) + half(word & 0xffff)
+}
+
+function half(bits: number): string {
+  return (0x1_0000 + bits).toString(16).slice(1)
 }
 
 function hash(text: string): [number, number, number] {

@@ -33,7 +33,7 @@ import {
 } from './server/refusals.ts'
 import type { ResourceTable } from './server/resource-table.ts'
 import { select } from './server/selected.ts'
-import type { StoredObject } from './server/stored-object.ts'
+import { type StoredObject, withStatus } from './server/stored-object.ts'
 import { tell, type WatchSink } from './server/watch-hub.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
@@ -83,7 +83,6 @@ export class SimApi {
       store: this.#store,
       clock: options.clock,
       delayMs: options.collectAfterMs ?? 100,
-
       removeFinalizer: (table, object, finalizer) => {
         const finalizers = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
         this.#write(table, object, { ...object, metadata: { ...object.metadata, finalizers } }, 'garbage-collector')
@@ -132,6 +131,16 @@ export class SimApi {
       this.create('kube-apiserver', namespaces, { metadata: { name: namespace } })
     }
     this.#store.create(table, { ...(object as KubeObject), apiVersion, kind }, 'kube-apiserver')
+  }
+
+  /** A backup of etcd; `goBack` restores it. */
+  save(): readonly StoredObject[] {
+    return this.#store.save()
+  }
+
+  goBack(saved: readonly StoredObject[]): void {
+    this.#store.goBack(saved)
+    this.#pages.forget()
   }
 
   /** Forgets history, so that watches from old versions are answered with 410. */
@@ -338,10 +347,4 @@ export class SimApi {
     }
     return this.#secondText
   }
-}
-
-function withStatus(object: StoredObject, status: StoredObject['status']): StoredObject {
-  if (status !== undefined) return { ...object, status }
-  const { status: _, ...rest } = object
-  return rest
 }

@@ -46,6 +46,8 @@ export class SimClient implements KubeApi {
   readonly #streams = new Set<WatchStream>()
   readonly #direct: boolean
   readonly #count: (verb: Verb) => void
+  /** What to do for the requests under way when their signal is aborted: one listener serves them all. */
+  readonly #givingUp = new WeakMap<AbortSignal, Set<() => void>>()
   #dead = false
 
   constructor(options: SimClientOptions) {
@@ -143,14 +145,17 @@ export class SimClient implements KubeApi {
   ): Promise<void> {
     const info = this.#info('watch', type, undefined)
     const opened = this.#ask('watch', type, undefined, signal, () => {
-      const { server, wire, clock, random, latencyMs, faults } = this.#options
+      const { server, wire, clock, random, latencyMs, faults, crash } = this.#options
       const stream = new WatchStream({
         wire,
         clock,
         random,
         latencyMs,
         version: () => server.resourceVersion,
-        onEvent: (event) => onEvent(event as WatchEvent<T>),
+        onEvent: (event) => {
+          if (event.type !== 'BOOKMARK' && faults?.onArrival?.(info)) crash()
+          else onEvent(event as WatchEvent<T>)
+        },
         faultOf: faults === undefined ? undefined : () => faults.onWatchEvent(info),
         timeoutMs: (options.timeoutSeconds ?? random.whole(1800, 3600)) * 1000,
       })
@@ -202,10 +207,11 @@ export class SimClient implements KubeApi {
     const oneWayMs = random.between(latencyMs[0], latencyMs[1]) / 2
     return new Promise((resolve, reject) => {
       const aborted = (): void => reject(signal.reason)
-      signal.addEventListener('abort', aborted, { once: true })
+      const givingUp = this.#givingUpWith(signal)
+      givingUp.add(aborted)
       const answer = (settle: () => void): void => {
         clock.after(oneWayMs, () => {
-          signal.removeEventListener('abort', aborted)
+          givingUp.delete(aborted)
           settle()
         })
       }
@@ -228,6 +234,22 @@ export class SimClient implements KubeApi {
         answer(settle)
       })
     })
+  }
+
+  #givingUpWith(signal: AbortSignal): Set<() => void> {
+    const known = this.#givingUp.get(signal)
+    if (known !== undefined) return known
+    const all = new Set<() => void>()
+    this.#givingUp.set(signal, all)
+    signal.addEventListener(
+      'abort',
+      () => {
+        for (const giveUp of all) giveUp()
+        all.clear()
+      },
+      { once: true },
+    )
+    return all
   }
 }
 

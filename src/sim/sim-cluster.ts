@@ -8,7 +8,7 @@ import { type ActorName, startControlPlane } from './actors/control-plane.ts'
 import type { Programs } from './container-runtime.ts'
 import { PretendControlPlane } from './pretend-control-plane.ts'
 import type { Execution } from './pretend-host.ts'
-import type { DiskFault } from './process-host.ts'
+import type { DiskFault, JobFault } from './process-host.ts'
 import { RequestCounter } from './request-counter.ts'
 import type { FaultSource } from './request-fault.ts'
 import { SeededRandom } from './seeded-random.ts'
@@ -56,6 +56,7 @@ export interface SimClusterOptions {
 export interface ClusterFaults {
   readonly requests: FaultSource
   readonly disk: (process: SimProcess) => DiskFault
+  readonly jobs?: (process: SimProcess) => JobFault
   /** Called once when the cluster is started. */
   start(): void
 }
@@ -78,6 +79,7 @@ export class SimCluster implements SimWorld {
   readonly #options: SimClusterOptions
   readonly #faults: ClusterFaults | undefined
   readonly #apiServers = new Map<string, string>()
+  readonly #controlPlaneMachines: SimMachine[] = []
   readonly #processes = new Set<SimProcess>()
   #controlPlane: SimProcess | undefined
 
@@ -158,8 +160,8 @@ export class SimCluster implements SimWorld {
   /** The control-plane machines whose member of etcd is down, and since when. */
   etcdDownSince(): ReadonlyMap<string, number> {
     return new Map(
-      [...this.machines.values()].flatMap(({ name, node, etcdDownSince }) =>
-        node.role === 'control-plane' && etcdDownSince !== undefined ? [[name, etcdDownSince]] : [],
+      this.#controlPlaneMachines.flatMap(({ name, etcdDownSince }) =>
+        etcdDownSince === undefined ? [] : [[name, etcdDownSince]],
       ),
     )
   }
@@ -168,6 +170,13 @@ export class SimCluster implements SimWorld {
   clients(): readonly SimProcess[] {
     const agents = [...this.machines.values()].flatMap(({ agent }) => (agent?.alive ? [agent] : []))
     return [...agents, ...this.programs(), ...[...this.#processes].filter((process) => process.alive)]
+  }
+
+  /** etcd is restored from a backup: the API goes back, the machines do not, and nobody's watch outlives it. */
+  goBack(saved: ReturnType<SimApi['save']>): void {
+    this.server.goBack(saved)
+    const kubelets = [...this.machines.values()].map(({ kubelet }) => kubelet)
+    for (const process of [this.#controlPlane, ...kubelets, ...this.clients()]) process?.breakWatches()
   }
 
   podsOn(node: string): readonly Pod[] {
@@ -179,11 +188,7 @@ export class SimCluster implements SimWorld {
   }
 
   #etcdMembers(): ReadonlyMap<string, boolean> {
-    return new Map(
-      [...this.machines.values()].flatMap(({ name, node, etcdDownSince }) =>
-        node.role === 'control-plane' ? [[name, etcdDownSince === undefined]] : [],
-      ),
-    )
+    return new Map(this.#controlPlaneMachines.map(({ name, etcdDownSince }) => [name, etcdDownSince === undefined]))
   }
 
   #actorLatency(): Range {
@@ -214,12 +219,15 @@ export class SimCluster implements SimWorld {
       versionsOnOffer: options.versionsOnOffer,
       faults: faults?.requests,
       diskFault: faults === undefined ? undefined : (process) => faults.disk(process),
+      jobFault: (process) => faults?.jobs?.(process),
       onExecution: options.onExecution,
       onVersions: ({ apiServer }) => this.#announce(node.name, apiServer),
       onExit: (process, exit) => this.#note(process, exit),
     })
     this.machines.set(node.name, machine)
-    if (node.role === 'control-plane') this.#announce(node.name, node.apiServer ?? node.version)
+    if (node.role !== 'control-plane') return
+    this.#controlPlaneMachines.push(machine)
+    this.#announce(node.name, node.apiServer ?? node.version)
   }
 
   /** The API as a whole is as old as its oldest server. */

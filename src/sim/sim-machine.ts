@@ -6,7 +6,7 @@ import { ContainerRuntime, type Programs } from './container-runtime.ts'
 import { PretendDisk } from './pretend-disk.ts'
 import { type Execution, PretendHost } from './pretend-host.ts'
 import type { PretendState } from './pretend-state.ts'
-import { type DiskFault, hostOf } from './process-host.ts'
+import { type DiskFault, hostOf, type JobFault } from './process-host.ts'
 import type { FaultSource } from './request-fault.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { type ProcessExit, SimProcess, type SimWorld } from './sim-process.ts'
@@ -21,6 +21,8 @@ export interface NodeSpec {
   readonly labels?: Readonly<Record<string, string>>
   readonly allocatable?: Readonly<Record<string, string>>
   readonly found?: FoundMachine
+  /** What is known of a new machine besides its versions. */
+  readonly facts?: Partial<HostFacts>
 }
 
 /** A machine that was there before the simulation. */
@@ -56,6 +58,7 @@ export interface MachineOptions {
   readonly versionsOnOffer: readonly string[] | undefined
   readonly faults: FaultSource | undefined
   readonly diskFault: ((process: SimProcess) => DiskFault) | undefined
+  readonly jobFault: (process: SimProcess) => JobFault | undefined
   readonly onExecution: ((execution: Execution) => void) | undefined
   readonly onVersions: (state: PretendState) => void
   readonly onExit: (process: SimProcess, exit: ProcessExit) => void
@@ -102,7 +105,7 @@ export class SimMachine {
       apiServer: options.node.apiServer ?? options.node.version,
       workMs: options.workMs,
       ...(versionsOnOffer === undefined ? {} : { versionsOnOffer }),
-      ...(found && { facts: found.facts }),
+      facts: { ...options.node.facts, ...found?.facts },
       ...(durationOf && { durationOf: (job: Job, random: Random) => durationOf(job, this.name, random) }),
       ...(exitCodeOf === undefined ? {} : { exitCodeOf: (job: Job) => exitCodeOf(job, this.name) }),
       ...(onExecution === undefined ? {} : { onExecution }),
@@ -216,7 +219,7 @@ export class SimMachine {
   }
 
   #startAgent(): void {
-    const { startAgent, faults, diskFault, latencyMs } = this.#options
+    const { startAgent, faults, diskFault, jobFault, latencyMs } = this.#options
     if (startAgent === undefined) return
     const boots = this.#boots
     const process = this.#process('agent', ++this.#agentStarts, latencyMs, faults)
@@ -225,7 +228,7 @@ export class SimMachine {
       this.#options.onExit(process, exit)
       this.#again(boots, () => this.#startAgent())
     })
-    process.start((self) => startAgent(self, hostOf(self, this.host, diskFault?.(self)), this.name))
+    process.start((self) => startAgent(self, hostOf(self, this.host, diskFault?.(self), jobFault(self)), this.name))
   }
 
   #again(boots: number, start: () => void): void {

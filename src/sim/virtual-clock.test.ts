@@ -65,6 +65,31 @@ describe('virtual clock', () => {
     expect(scoped.now().getTime() - clock.nowMs()).toBe(5000)
   })
 
+  it('what fell due while frozen can still be cancelled, freeze again, or die', async () => {
+    const clock = new VirtualClock()
+    const scoped = clock.scoped()
+    const seen: string[] = []
+    const cancel = scoped.after(10, () => seen.push('cancelled'))
+    scoped.after(10, () => seen.push('twice frozen'))
+    scoped.freeze()
+    await clock.run({ limitMs: 20 })
+    cancel()
+    scoped.thaw()
+    scoped.freeze()
+    await clock.run({ limitMs: 20 })
+    expect(seen).toEqual([])
+    scoped.thaw()
+    await clock.run({ limitMs: 20 })
+    expect(seen).toEqual(['twice frozen'])
+    scoped.after(10, () => seen.push('dead'))
+    scoped.freeze()
+    await clock.run({ limitMs: 20 })
+    scoped.thaw()
+    scoped.kill()
+    await clock.run({ limitMs: 20 })
+    expect(seen).toEqual(['twice frozen'])
+  })
+
   it('cancelling many timers does not slow the rest', async () => {
     const clock = new VirtualClock()
     for (let i = 0; i < 5000; i++) clock.after(1_000_000, () => expect.unreachable())()

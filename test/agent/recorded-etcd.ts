@@ -16,6 +16,11 @@ export class RecordedEtcd implements SecureRequests {
   readonly down = new Set<string>()
   readonly asked: string[] = []
   version = '3.6.8'
+  /** What a member has applied, where it is not what all have. */
+  readonly applied = new Map<string, string>()
+  /** Names of members that have no majority behind them. */
+  readonly cutOff = new Set<string>()
+  alarm: string | undefined
   leader: string
   /** Called before each answer. */
   onAsked: () => void = () => undefined
@@ -33,10 +38,13 @@ export class RecordedEtcd implements SecureRequests {
     if (!member || this.down.has(member.name)) {
       return Promise.reject(new SlipwayError('CannotReach', `${url} does not answer: connect ECONNREFUSED`))
     }
+    if (pathname === '/v3/kv/range' && this.cutOff.has(member.name)) {
+      return Promise.resolve({ status: 503, body: '{"code":14, "message":"etcdserver: request timed out"}' })
+    }
     return Promise.resolve({ status: 200, body: this.#answer(member, pathname, body ?? '') })
   }
 
-  #answer({ id }: RecordedMember, path: string, body: string): string {
+  #answer({ id, name }: RecordedMember, path: string, body: string): string {
     const header = `"header":{"cluster_id":"2591492842302393877", "member_id":"${id}", "revision":"1", "raft_term":"2"}`
     if (path === '/v3/cluster/member/list') {
       const listed = this.members.map(
@@ -49,8 +57,11 @@ export class RecordedEtcd implements SecureRequests {
       this.leader = (JSON.parse(body) as { targetID: string }).targetID
       return '{}'
     }
+    if (path === '/v3/maintenance/alarm' && this.alarm !== undefined) {
+      return `{${header}, "alarms":[{"memberID":"${id}", "alarm":"${this.alarm}"}]}`
+    }
     if (path !== '/v3/maintenance/status') return `{${header}}`
-    const figures = '"raftIndex":"8", "raftTerm":"2", "raftAppliedIndex":"8", "dbSizeInUse":"24576"'
+    const figures = `"raftIndex":"8", "raftTerm":"2", "raftAppliedIndex":"${this.applied.get(name) ?? '8'}", "dbSizeInUse":"24576"`
     return `{${header}, "version":"${this.version}", "dbSize":"32768", "leader":"${this.leader}", ${figures}, "storageVersion":"3.6.0", "downgradeInfo":{}}`
   }
 }

@@ -9,8 +9,9 @@ import { type MaintenancePolicySpec, maintenancePolicies, policyName } from '../
 import { whyNoApiServer } from '../bed/programs.ts'
 import { kubectl, namespace } from '../rollout-rig/installation.ts'
 import type { Sight } from '../rollout-rig/node-observer.ts'
-import { RolloutRig } from '../rollout-rig/rollout-rig.ts'
+import { listsApart, RolloutRig } from '../rollout-rig/rollout-rig.ts'
 import { runSlipway } from '../rollout-rig/slipway-process.ts'
+import { expectRightsUsed, rightsTitle } from '../rollout-rig/used-rights.ts'
 
 const missing = await whyNoApiServer()
 const { signal } = new AbortController()
@@ -48,6 +49,7 @@ describe.skipIf(missing)('one budget for everybody', () => {
     rig = await RolloutRig.start({
       ...{ controlPlane: 1, workers: 6, agentProcesses: 1, work: '1s', version: 'v1.35.4' },
       kubelets: false,
+      apiArguments: listsApart,
     })
     for (const [name, value] of Object.entries(zones))
       await kubectl(rig.server, ['label', 'node', name, `${zone}=${value}`])
@@ -82,11 +84,12 @@ describe.skipIf(missing)('one budget for everybody', () => {
     await kubectl(rig.server, ['cordon', 'w6'])
     await setPolicy({ budgets: [{ nodeSelector: { matchLabels: { [zone]: 'b' } }, maxUnavailable: 1 }] })
     await rig.createUpdate('spent', { script, ...only('w4', 'w5') })
-    await vi.waitFor(async () => expect(await blocked('spent')).toBeDefined(), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await blocked('spent')).toBeDefined(), { timeout: withinMs })
     expect(await blocked('spent')).toMatchObject({
       reason: 'BudgetAllowsNothing',
       message: `nothing can start: ${zone}=b: 1 of 1 away: w6 (cordoned by a person); bring back what is away, or raise spec.budgets of MaintenancePolicy default`,
     })
+    await rig.observer.catchUp()
     expect(rig.observer.cordoned()).toEqual(['w6'])
     await kubectl(rig.server, ['delete', 'directupdates.slipway.dev', 'spent'])
     await kubectl(rig.server, ['uncordon', 'w6'])
@@ -112,12 +115,12 @@ describe.skipIf(missing)('one budget for everybody', () => {
       code: 0,
       out: 'w1: the hold has ended (ana: disk)\nw1: uncordoned (it was cordoned for hold)\n',
     })
-    await vi.waitFor(() => expect(rig.observer.cordoned()).toEqual([]), { timeout: 30_000 })
+    await vi.waitFor(() => expect(rig.observer.cordoned()).toEqual([]), { timeout: withinMs })
     expect(w1()?.metadata.labels).not.toHaveProperty('node.kubernetes.io/exclude-from-external-load-balancers')
     expect(w1()?.metadata.annotations ?? {}).not.toHaveProperty('slipway.dev/cordon')
     // Whoever holds a node without saying who is known to the API server.
     expect(await runSlipway(['hold', 'w1', ...kubeconfig])).toMatchObject({ code: 0 })
-    await vi.waitFor(() => expect(w1()?.metadata.annotations?.[holdAnnotation]).toContain('"by":"'))
+    await vi.waitFor(() => expect(w1()?.metadata.annotations?.[holdAnnotation]).toContain('"by":"'), withinMs)
     expect(await runSlipway(['hold', 'w1', '--release', ...kubeconfig])).toMatchObject({ code: 0 })
   })
 
@@ -165,7 +168,7 @@ describe.skipIf(missing)('one budget for everybody', () => {
       await setPolicy({ locks: [{ type: 'Kured', daemonSet: kured }] })
       await rig.createUpdate('blind', { script, ...only('w1') })
       await vi.waitFor(async () => expect((await blocked('blind'))?.reason).toBe('ForeignLockUnknown'), {
-        timeout: 30_000,
+        timeout: withinMs,
       })
       expect((await blocked('blind'))?.message).toContain('slipway install --lock kured=kube-system/kured')
       await kubectl(rig.server, ['delete', 'directupdates.slipway.dev', 'blind'])
@@ -201,7 +204,7 @@ describe.skipIf(missing)('one budget for everybody', () => {
         if (grants.length > 0) seen.push(owner ?? 'nobody')
         if (taken) {
           // What was put back before the lock was free may be seen a moment later; nothing new goes.
-          await vi.waitFor(() => expect(rig.observer.cordoned()).toEqual([]))
+          await vi.waitFor(() => expect(rig.observer.cordoned()).toEqual([]), withinMs)
           await wait(300)
           expect(rig.observer.cordoned()).toEqual([])
           await strangerReleases()
@@ -212,9 +215,13 @@ describe.skipIf(missing)('one budget for everybody', () => {
       expect([...new Set(seen)].filter((owner) => owner !== 'slipway' && owner !== 'nobody')).toEqual([])
       expect(seen).toContain('slipway')
       if (taken) await strangerReleases()
-      await vi.waitFor(async () => expect(await lock()).toBeUndefined(), { timeout: 30_000 })
+      await vi.waitFor(async () => expect(await lock()).toBeUndefined(), { timeout: withinMs })
       expect((await rig.update('locked')).status?.progress).toBe('7/7')
       expect((await rig.api.get(nodes, { name: 'w1' }, signal)).spec.unschedulable).toBeUndefined()
     })
+  })
+
+  test(rightsTitle, async () => {
+    await expectRightsUsed(rig.server, 'budgets', [/daemonsets/])
   })
 })

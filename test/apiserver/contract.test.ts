@@ -30,7 +30,7 @@ describe.skipIf(missing)('real', () => {
     }
     const served: readonly ResourceType[] = [directUpdates, nodeStates]
     for (const type of served) {
-      await vi.waitFor(async () => expect((await api.list(type, {}, signal)).items).toEqual([]), 30_000)
+      await vi.waitFor(async () => expect((await api.list(type, {}, signal)).items).toEqual([]), 60_000)
     }
     return {
       api,

@@ -8,7 +8,8 @@ import { nodeStates } from '../../src/api/node-state.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
 import { createNode, createWorkload } from '../rollout-rig/cluster-objects.ts'
 import { kubectl } from '../rollout-rig/installation.ts'
-import { RolloutRig } from '../rollout-rig/rollout-rig.ts'
+import { listsApart, RolloutRig } from '../rollout-rig/rollout-rig.ts'
+import { expectRightsUsed, rightsTitle } from '../rollout-rig/used-rights.ts'
 
 const missing = await whyNoApiServer()
 const { signal } = new AbortController()
@@ -20,7 +21,10 @@ describe.skipIf(missing)('a rollout that loses what it stands on', () => {
   let rig: RolloutRig
 
   beforeAll(async () => {
-    rig = await RolloutRig.start({ controlPlane: 1, workers: 9, agentProcesses: 2, work: '1s', version: 'v1.35.4' })
+    rig = await RolloutRig.start({
+      ...{ controlPlane: 1, workers: 9, agentProcesses: 2, work: '1s', version: 'v1.35.4' },
+      apiArguments: listsApart,
+    })
     await createWorkload(rig.api, { name: 'shop', replicas: 8, maxUnavailable: 2 }, signal)
     await kubectl(rig.server, ['cordon', byPerson])
   })
@@ -43,6 +47,7 @@ describe.skipIf(missing)('a rollout that loses what it stands on', () => {
   const nothingIsLeft = async () => {
     await vi.waitFor(() => expect(rig.observer.cordoned()).toEqual([byPerson]), withinMs)
     expect((await rig.policy()).status?.ledger?.grants).toEqual([])
+    await rig.observer.catchUp()
     const marked = rig.observer.nodes().filter(({ metadata }) => metadata.annotations?.['slipway.dev/cordon'])
     expect(marked.map(({ metadata }) => metadata.name)).toEqual([])
     const { items } = await rig.api.list(nodeStates, {}, signal)
@@ -97,5 +102,9 @@ describe.skipIf(missing)('a rollout that loses what it stands on', () => {
     // The person's node was worked on like the others, and stays cordoned.
     expect(rig.observer.node(byPerson)?.status?.nodeInfo?.kubeletVersion).toBe('v1.36.0')
     expect(rig.observer.node(byPerson)?.spec.unschedulable).toBe(true)
+  })
+
+  test(rightsTitle, async () => {
+    await expectRightsUsed(rig.server, 'deletion')
   })
 })

@@ -20,6 +20,7 @@ import { nodeStates, type Rollout } from '../../src/api/node-state.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
 import { kubectl, namespace } from '../rollout-rig/installation.ts'
 import { RolloutRig } from '../rollout-rig/rollout-rig.ts'
+import { expectRightsUsed, rightsTitle } from '../rollout-rig/used-rights.ts'
 import { keepPodsFromGoing, letPodsBeEvicted, refusalWords } from './refusing-policies.ts'
 
 const missing = await whyNoApiServer()
@@ -249,5 +250,9 @@ describe.skipIf(missing).concurrent('a drain on a real API server', { timeout: 2
     expect(reason?.message).toContain('PodDisruptionBudget default/second')
     await rig.api.delete(podDisruptionBudgets, { name: 'second', namespace: shop }, {}, signal)
     await succeeds('w9', expect)
+  })
+
+  test(rightsTitle, { concurrent: false }, async () => {
+    await expectRightsUsed(rig.server, 'drain')
   })
 })

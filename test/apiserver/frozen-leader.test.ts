@@ -32,7 +32,7 @@ describe.skipIf(missing)('a leader frozen for longer than its lease', () => {
     await vi.waitFor(() => expect(rig.observer.done(to)).toBeGreaterThanOrEqual(2), 60_000)
     leader.process.freeze()
     const frozenMs = Date.now()
-    await vi.waitFor(async () => expect((await rig.leader()).leader).toBe(standby), 30_000)
+    await vi.waitFor(async () => expect((await rig.leader()).leader).toBe(standby), 60_000)
     const doneAtHandOver = rig.observer.done(to)
     await vi.waitFor(() => expect(rig.observer.done(to)).toBeGreaterThan(doneAtHandOver), 60_000)
     await wait(Math.max(0, frozenMs + leaseMs + 1_000 - Date.now()))

@@ -15,7 +15,8 @@ import { jobs, nodes } from '../../src/api/kube.ts'
 import { type Monitoring, startMonitoring } from '../bed/monitoring.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
 import { kubectl, namespace } from '../rollout-rig/installation.ts'
-import { RolloutRig } from '../rollout-rig/rollout-rig.ts'
+import { listsApart, RolloutRig } from '../rollout-rig/rollout-rig.ts'
+import { expectRightsUsed, rightsTitle } from '../rollout-rig/used-rights.ts'
 import { storageKinds } from './storage-kinds.ts'
 
 const missing = await whyNoApiServer()
@@ -41,7 +42,10 @@ describe.skipIf(missing)('gates and hooks on a real API server', () => {
     await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
     address = `http://127.0.0.1:${(web.address() as AddressInfo).port}`
     monitoring = await startMonitoring()
-    rig = await RolloutRig.start({ controlPlane: 1, workers: 2, agentProcesses: 1, work: '1s', version: 'v1.35.4' })
+    rig = await RolloutRig.start({
+      ...{ controlPlane: 1, workers: 2, agentProcesses: 1, work: '1s', version: 'v1.35.4' },
+      apiArguments: listsApart,
+    })
     const script = ['create', 'configmap', 'work', '-n', namespace, '--from-literal=script=true']
     await kubectl(rig.server, script)
   })
@@ -197,9 +201,10 @@ describe.skipIf(missing)('gates and hooks on a real API server', () => {
     ]
     const name = await begin({ hooks })
     await succeeds(name)
-    const keys = posts.map(({ headers }) => headers['idempotency-key'])
-    expect(posts.map(({ url }) => url).sort()).toEqual(['/end', '/node', '/node', '/node', '/start'])
-    expect(new Set(keys).size).toBe(5)
+    // The clean-up is told once the end is on record, and the update stays until it was heard.
+    const told = ['/end', '/node', '/node', '/node', '/start']
+    await expect.poll(() => posts.map(({ url }) => url).sort(), within).toEqual(told)
+    expect(new Set(posts.map(({ headers }) => headers['idempotency-key'])).size).toBe(told.length)
     status = 409
     const refused = await begin({ hooks: [{ name: 'node', when: 'BeforeNode', ...http('node') }] })
     const ended = await rig.ended(refused, 90_000)
@@ -231,6 +236,10 @@ describe.skipIf(missing)('gates and hooks on a real API server', () => {
       await apply(healthy)
       await succeeds(name)
     })
+  })
+
+  test(rightsTitle, async () => {
+    await expectRightsUsed(rig.server, 'gates', [/longhorn|ceph|postgresql/])
   })
 })
 

@@ -222,10 +222,10 @@ describe.skipIf(missing)('the client on a real API server', () => {
     const say = () => recorder.record({ regarding, type: 'Normal', reason: 'Planned', action: 'Plan', note: 'well' })
     const sent = async () => (await api.list(events, { fieldSelector: 'reason=Planned' }, signal)).items
     say()
-    await vi.waitFor(async () => expect(await sent()).toHaveLength(1), 5_000)
+    await vi.waitFor(async () => expect(await sent()).toHaveLength(1), 60_000)
     say()
     say()
-    await vi.waitFor(async () => expect(await sent()).toMatchObject([{ note: 'well', series: { count: 3 } }]), 5_000)
+    await vi.waitFor(async () => expect(await sent()).toMatchObject([{ note: 'well', series: { count: 3 } }]), 60_000)
     stop.abort()
     await running
   })

@@ -27,6 +27,7 @@ const kubeconfigSchema = z.object({
           'client-certificate-data': z.string().optional(),
           'client-key': z.string().optional(),
           'client-key-data': z.string().optional(),
+          token: z.string().optional(),
         }),
       }),
     )
@@ -42,6 +43,7 @@ export interface PlainRequestOptions {
   readonly body?: object
   readonly contentType?: string
   readonly accept?: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export type PlainRequest = (method: string, path: string, options?: PlainRequestOptions) => Promise<Answer>
@@ -51,25 +53,37 @@ export async function plainRequests(kubeconfigPath: string): Promise<PlainReques
   const cluster = clusters[0]?.cluster
   const user = users[0]?.user
   const folder = dirname(kubeconfigPath)
-  const tls = {
-    ca: await pem(folder, cluster?.['certificate-authority-data'], cluster?.['certificate-authority']),
+  const ca = await pem(folder, cluster?.['certificate-authority-data'], cluster?.['certificate-authority'])
+  const pair = async () => ({
     cert: await pem(folder, user?.['client-certificate-data'], user?.['client-certificate']),
     key: await pem(folder, user?.['client-key-data'], user?.['client-key']),
-  }
-  return (method, path, { body, contentType = 'application/json', accept = 'application/json' } = {}) =>
+  })
+  const bearer = user?.token === undefined ? {} : { authorization: `Bearer ${user.token}` }
+  const tls = { ca, ...(user?.token === undefined ? await pair() : {}) }
+  return (method, path, { body, contentType = 'application/json', accept = 'application/json', headers: more } = {}) =>
     new Promise((fulfil, reject) => {
-      const headers = { 'content-type': contentType, accept }
+      const headers = { 'content-type': contentType, accept, ...bearer, ...more }
       const sent = request(new URL(path, cluster?.server), { method, headers, ...tls }, (answer) => {
         const chunks: Buffer[] = []
         answer.on('data', (chunk: Buffer) => chunks.push(chunk))
         answer.on('error', reject)
         answer.on('end', () => {
-          fulfil({ status: answer.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString('utf8')) })
+          fulfil({ status: answer.statusCode ?? 0, body: bodyOf(Buffer.concat(chunks).toString('utf8')) })
         })
       })
       sent.on('error', reject)
       sent.end(body === undefined ? undefined : JSON.stringify(body))
     })
+}
+
+/** A page that is no object, or one object a line as watches send them, is told as its text. */
+function bodyOf(text: string): Answer['body'] {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return { message: text }
+    throw error
+  }
 }
 
 async function pem(folder: string, inline: string | undefined, path: string | undefined): Promise<string> {

@@ -47,7 +47,7 @@ export class PreflightBed {
 
   static async open(): Promise<PreflightBed> {
     const apiArguments = ['--runtime-config=networking.k8s.io/v1beta1=true,storage.k8s.io/v1beta1=true']
-    const server = await startApiServer({ controllers, apiArguments })
+    const server = await startApiServer({ controllers, apiArguments, audit: true })
     const { api } = await realClient(server.kubeconfigPath)
     await installSlipway(server)
     const { kubeconfig } = await accountAccess(server, 'slipway-operator', 'operator.conf')
@@ -137,11 +137,16 @@ export class PreflightBed {
     }
   }
 
-  /** A look with the operator's own credentials. */
-  async seenByOperator(): Promise<Sights> {
+  /** It gives the lease back. */
+  stopOperator(): Promise<void> {
+    return this.#operator.stop()
+  }
+
+  /** A look with the operator's own credentials; from another version than the server's to another than the next. */
+  async seenByOperator(serverVersion = current, version = next): Promise<Sights> {
     const { api } = await realClient(this.#kubeconfig)
     try {
-      return await lookAt(api)
+      return await lookAt(api, serverVersion, version)
     } finally {
       await api.close()
     }
@@ -154,10 +159,10 @@ interface Shown {
   readonly runtime: string
 }
 
-export function lookAt(api: HttpKubeApi): Promise<Sights> {
+export function lookAt(api: HttpKubeApi, serverVersion = current, version = next): Promise<Sights> {
   return observe(
     { api, clock: new SystemClock() },
-    { spec: toNext, serverVersion: current, concerns: () => true, drain: drainOf() },
+    { spec: { kubernetes: { version } }, serverVersion, concerns: () => true, drain: drainOf() },
     signal,
   )
 }

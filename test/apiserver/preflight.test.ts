@@ -8,6 +8,7 @@ import { startApiServer } from '../bed/api-server.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
 import { kubectl } from '../rollout-rig/installation.ts'
 import { runSlipway } from '../rollout-rig/slipway-process.ts'
+import { expectRightsUsed, rightsTitle } from '../rollout-rig/used-rights.ts'
 import { current, lookAt, next, PreflightBed, toNext } from './preflight-bed.ts'
 import { large, lease, serviceRange, single, slice, twice, webhook } from './preflight-objects.ts'
 import { realClient } from './real-client.ts'
@@ -268,6 +269,13 @@ describe.skipIf(missing)('preflight', () => {
     expect(planned(status)).toMatchObject({ status: 'False', reason: 'PreflightFailed' })
   })
 
+  test(rightsTitle, async () => {
+    // Over all the versions by which a kind that it looks for has gone or goes.
+    await bed.seenByOperator('v1.28.0', 'v1.38.0')
+    await bed.stopOperator()
+    await expectRightsUsed(bed.server, 'preflight')
+  })
+
   test('what may not be read is unknown, not fine', async () => {
     await kubectl(bed.server, ['delete', 'clusterrolebinding', 'slipway-operator'])
     await vi.waitFor(async () => {
@@ -275,7 +283,7 @@ describe.skipIf(missing)('preflight', () => {
       expect(deprecated).toEqual({ unseen: expect.stringMatching(/^\/metrics cannot be read: /) })
       expect(pods).toEqual({ unseen: expect.stringMatching(/cannot be read: .*cannot list resource/) })
       expect(webhooks).toEqual({ unseen: expect.stringMatching(/cannot be read: .*cannot list resource/) })
-    }, 20_000)
+    }, 60_000)
   })
 })
 
@@ -288,7 +296,7 @@ describe.skipIf(missing)('an API server on its way down', () => {
       await vi.waitFor(async () => {
         const sights = await lookAt(api)
         expect(sights.api).toEqual({ seen: { ready: false, failing: expect.stringMatching(/^\[-\]shutdown failed/) } })
-      }, 20_000)
+      }, 60_000)
     } finally {
       await api.close()
       await server.stop()

@@ -12,6 +12,8 @@ const from = 'v1.35.4'
 const to = 'v1.36.3'
 const limits = { update: 10, policy: 12 }
 const { signal } = new AbortController()
+/** A minute and a half where nobody else is at work. */
+const patienceMs = 600_000
 /** The same seed makes the same kills at the same progress; the moments between are real time's. */
 const seed = Number(process.env.SLIPWAY_SEED ?? Date.now() % 1_000_000)
 
@@ -75,19 +77,19 @@ describe.skipIf(missing)(`a rollout over 50 nodes (SLIPWAY_SEED=${seed})`, () =>
     }
   }
 
-  test('finishes, each node done once, whatever is killed', async () => {
+  test('finishes, each node done once, whatever is killed', { timeout: 2 * patienceMs }, async () => {
     const random = new SeededRandom(seed)
     const blows = drawBlows(random)
     await rig.createUpdate('to-1-36', { kubernetes: { version: to }, strategy: { maxUnavailable: limits.update } })
     const fallen: string[] = []
     const falling = blows.map(async ({ what, atDone, delayMs }, index) => {
-      await vi.waitFor(() => expect(rig.observer.done(to)).toBeGreaterThanOrEqual(atDone), 240_000)
+      await vi.waitFor(() => expect(rig.observer.done(to)).toBeGreaterThanOrEqual(atDone), patienceMs)
       await wait(delayMs)
       await strike(what, random.fork(`blow ${index}`))
       fallen.push(what)
     })
     await Promise.all(falling)
-    const update = await rig.ended('to-1-36', 240_000)
+    const update = await rig.ended('to-1-36', patienceMs)
 
     expect(fallen.sort()).toEqual([...Array(6).fill('agents'), 'apiServer', 'leader', 'leader', 'leader'])
     expect(update.status?.phase).toBe('Succeeded')

@@ -16,6 +16,8 @@ export interface ApiServerOptions {
   readonly apiArguments?: readonly string[]
   /** Write an audit log, one line a request. */
   readonly audit?: boolean
+  /** Of these resources of the core group each write stands there with the object it made. */
+  readonly auditWhole?: readonly string[]
   /** Keep everything in this folder; without it a temporary one is removed in the end. */
   readonly dir?: string
 }
@@ -40,9 +42,6 @@ export interface ApiServer {
 export const adminToken = 'slipway-test-token'
 
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-const auditPolicy =
-  'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n'
-
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const programs = await findPrograms(sayToStderr)
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'slipway-bed-'))
@@ -82,7 +81,7 @@ async function start(
 ): Promise<ApiServer> {
   const [etcdPort = 0, peerPort = 0, apiPort = 0, managerPort = 0, schedulerPort = 0] = await freePorts(5)
   const url = `https://127.0.0.1:${apiPort}`
-  const files = await writeFiles(dir, url)
+  const files = await writeFiles(dir, url, auditPolicy(options.auditWhole ?? []))
   const launch = (name: Parameters<FindProgram>[0], args: readonly string[]) => {
     const child = new ChildProgram(programs(name), args, join(dir, `${name}.log`))
     running.set(name, child)
@@ -203,7 +202,7 @@ function clientArguments(dir: string, port: number): string[] {
   ]
 }
 
-async function writeFiles(dir: string, url: string) {
+async function writeFiles(dir: string, url: string, audit: string) {
   await mkdir(join(dir, 'cert'), { recursive: true })
   const authority = makeAuthority('slipway-test')
   const dns = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
@@ -219,14 +218,25 @@ async function writeFiles(dir: string, url: string) {
     'sa.key': signing.privateKey,
     'sa.pub': signing.publicKey,
     'tokens.csv': `${adminToken},token-admin,1,"system:masters"\n`,
-    'audit-policy.yaml': auditPolicy,
+    'audit-policy.yaml': audit,
     'admin.conf': kubeconfig(url),
   }
   for (const [name, content] of Object.entries(contents)) await writeFile(join(dir, name), content, { mode: 0o600 })
   return { authority, admin }
 }
 
-/** JSON is YAML; the paths are relative to the file. */
+/** JSON is YAML. */
+function auditPolicy(whole: readonly string[]): string {
+  const written = {
+    level: 'RequestResponse',
+    verbs: ['create', 'update', 'patch', 'delete'],
+    resources: [{ group: '', resources: whole.flatMap((resource) => [resource, `${resource}/status`]) }],
+  }
+  const rules = [...(whole.length > 0 ? [written] : []), { level: 'Metadata' }]
+  return JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'], rules })
+}
+
+/** The paths are relative to the file. */
 function kubeconfig(server: string): string {
   return JSON.stringify({
     apiVersion: 'v1',

@@ -98,6 +98,15 @@ export class EtcdCluster {
     await this.#running.get(name)?.stop('SIGKILL')
   }
 
+  /** Neither answers nor hears, but is not gone: what is written meanwhile it does not have. */
+  freeze(name: string): void {
+    process.kill(this.#running.get(name)?.pid ?? 0, 'SIGSTOP')
+  }
+
+  thaw(name: string): void {
+    process.kill(this.#running.get(name)?.pid ?? 0, 'SIGCONT')
+  }
+
   /** By what the members themselves say. */
   async leader(): Promise<EtcdMemberBed> {
     for (const member of this.members) {

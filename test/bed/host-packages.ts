@@ -16,9 +16,9 @@ const packageOf = {
 } as const
 
 /** Makes sure all of them are there; throws with the words to type where this user may not install. */
-export async function needHostPackages(): Promise<void> {
+export async function needHostPackages(packages: Readonly<Record<string, string>> = packageOf): Promise<void> {
   const missing: string[] = []
-  for (const [program, name] of Object.entries(packageOf)) if (!(await isInPath(program))) missing.push(name)
+  for (const [program, name] of Object.entries(packages)) if (!(await isInPath(program))) missing.push(name)
   if (missing.length === 0) return
   const command = ['install', '-y', '-qq', '--no-install-recommends', ...missing]
   if (process.getuid?.() !== 0) throw new Error(`the bed needs: apt-get ${command.join(' ')}`)

@@ -7,8 +7,8 @@
  *   await cluster.importImage('/path/of/archive.tar')                              // into every node's containerd
  *   await cluster.etcdctl(['endpoint', 'health'])                                  // { code, stdout, stderr }
  *
- * The API is reached through a balancer on the bridge. The images of both releases are on every node; the repositories of both
- * minors are served, and apt on the nodes knows that of the cluster's own release.
+ * The API is reached through a balancer on the bridge. The images of its release and the later ones are on every node; the repositories
+ * of their minors are served, and apt on the nodes knows that of the cluster's own release.
  */
 
 import { writeFile } from 'node:fs/promises'

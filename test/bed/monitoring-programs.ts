@@ -1,4 +1,4 @@
-// Prometheus for the tests, unpacked from Debian's package or from the official build into the cache, and Alertmanager, built
+// Prometheus and promtool for the tests, unpacked from Debian's package or from the official build into the cache, and Alertmanager, built
 // from its module: Debian's needs files where only root may put them.
 
 import { createHash } from 'node:crypto'
@@ -11,14 +11,16 @@ import { runProgram } from './run-program.ts'
 
 export interface MonitoringPrograms {
   readonly prometheus: string
+  readonly promtool: string
   readonly alertmanager: string
 }
 
+const names = ['prometheus', 'promtool'] as const
 const officialVersion = '3.5.0'
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
 export async function monitoringPrograms(): Promise<MonitoringPrograms> {
-  const prometheus = await cachedFolder(`prometheus-${process.platform}-${process.arch}`, async (fresh) => {
+  const prometheus = await cachedFolder(`prometheus-tools-${process.platform}-${process.arch}`, async (fresh) => {
     const reasons: string[] = []
     for (const way of [fromDebian, fromOfficialBuild]) {
       try {
@@ -33,7 +35,8 @@ export async function monitoringPrograms(): Promise<MonitoringPrograms> {
     throw new Error(`no Prometheus for the tests: ${reasons.join('; ')}`)
   })
   const folder = await programFolder(alertmanager, sayToStderr)
-  return { prometheus: join(prometheus, 'prometheus'), alertmanager: join(folder, 'alertmanager') }
+  const [server = '', promtool = ''] = names.map((name) => join(prometheus, name))
+  return { prometheus: server, promtool, alertmanager: join(folder, 'alertmanager') }
 }
 
 async function fromDebian(folder: string, scratch: string): Promise<void> {
@@ -43,7 +46,7 @@ async function fromDebian(folder: string, scratch: string): Promise<void> {
   for (const file of await readdir(scratch)) {
     if (file.endsWith('.deb')) await runProgram('dpkg-deb', ['-x', join(scratch, file), root])
   }
-  await copyFile(join(root, 'usr/bin/prometheus'), join(folder, 'prometheus'))
+  for (const program of names) await copyFile(join(root, 'usr/bin', program), join(folder, program))
 }
 
 async function fromOfficialBuild(folder: string, scratch: string): Promise<void> {
@@ -57,7 +60,7 @@ async function fromOfficialBuild(folder: string, scratch: string): Promise<void>
   if (found !== expected) throw new Error(`${name}: SHA-256 is ${found}, should be ${expected}`)
   await writeFile(join(scratch, 'archive.tar.gz'), archive)
   await runProgram('tar', ['-xzf', join(scratch, 'archive.tar.gz'), '-C', scratch])
-  await copyFile(join(scratch, name, 'prometheus'), join(folder, 'prometheus'))
+  for (const program of names) await copyFile(join(scratch, name, program), join(folder, program))
 }
 
 async function fetched(url: string): Promise<Buffer> {

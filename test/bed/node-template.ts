@@ -1,4 +1,4 @@
-// A machine made ready for a cluster once, then cloned: containerd, the Kubernetes packages of one release, the images of both.
+// A machine made ready for a cluster once, then cloned: containerd, the Kubernetes packages of one release, the images of it and later ones.
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -9,7 +9,7 @@ import { imageRegistry, writeImages } from './kubernetes-images.ts'
 import { containerdRepository, debVersion, kubernetesRepository, minorPath } from './kubernetes-packages.ts'
 import type { Machine } from './machine.ts'
 import { runProgram } from './run-program.ts'
-import { kubernetesVersion, olderContainerdVersion, olderKubernetesVersion } from './versions.ts'
+import { kubernetesVersion, olderContainerdVersion, releasesFrom } from './versions.ts'
 
 export interface NodeTemplate {
   /** For `bed.machine`: what was installed, above Debian's base. */
@@ -44,8 +44,8 @@ const personal = [
 ]
 
 /** Where the bed serves the packages; the machines' apt is told by `trustPackages`. */
-export async function servePackages(bed: Bed): Promise<void> {
-  for (const version of [olderKubernetesVersion, kubernetesVersion]) {
+export async function servePackages(bed: Bed, release: string): Promise<void> {
+  for (const version of releasesFrom(release)) {
     bed.repositories.serve(minorPath(version), await kubernetesRepository(version))
   }
   bed.repositories.serve('containerd', await containerdRepository())
@@ -60,12 +60,12 @@ export async function trustPackages(bed: Bed, machine: Machine, release: string)
 
 export async function nodeTemplate(bed: Bed, release: string): Promise<NodeTemplate> {
   const base = await baseRoot()
-  await servePackages(bed)
+  await servePackages(bed, release)
   const asset = `node-${release}-${kubernetesVersion}-${recipe}-${basename(base)}`
   const folder = await cachedFolder(asset, async (fresh) => {
     const machine = await bed.machine()
     await install(bed, machine, release)
-    await importImages(machine, base)
+    await importImages(machine, base, release)
     await machine.powerOff()
     await runProgram('mv', [join(machine.folder, 'containerd'), join(fresh, 'containerd')])
     await mkdir(join(machine.folder, 'containerd'))
@@ -88,12 +88,11 @@ async function install(bed: Bed, machine: Machine, release: string): Promise<voi
   await machine.run(['systemctl', 'start', 'containerd'])
 }
 
-/** Of both releases: in a real cluster a registry has them, and an upgrade rolls its add-ons out on every node at once. */
-async function importImages(machine: Machine, base: string): Promise<void> {
+/** Of all releases it may come to: in a real cluster a registry has them, and an upgrade rolls its add-ons out on every node at once. */
+async function importImages(machine: Machine, base: string, release: string): Promise<void> {
   const folder = await mkdtemp('/var/tmp/slipway-images-')
   try {
-    const releases = [olderKubernetesVersion, kubernetesVersion]
-    for (const file of await writeImages({ folder, base }, releases)) await importImage(machine, file)
+    for (const file of await writeImages({ folder, base }, releasesFrom(release))) await importImage(machine, file)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

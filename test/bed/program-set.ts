@@ -1,8 +1,25 @@
 // Which programs the tests use, and the modules they are built from.
 
-import { alertmanagerVersion, cniPluginsVersion, containerdVersion, criToolsVersion } from './versions.ts'
+import {
+  ageVersion,
+  alertmanagerVersion,
+  cniPluginsVersion,
+  containerdVersion,
+  criToolsVersion,
+  fakeGcsServerVersion,
+  helmVersion,
+} from './versions.ts'
 
-export type Project = 'kubernetes' | 'etcd' | 'containerd' | 'cri-tools' | 'cni-plugins' | 'alertmanager'
+export type Project =
+  | 'kubernetes'
+  | 'etcd'
+  | 'containerd'
+  | 'cri-tools'
+  | 'cni-plugins'
+  | 'alertmanager'
+  | 'helm'
+  | 'fake-gcs-server'
+  | 'age'
 
 /** Programs of one project at one version. */
 export interface ProgramSet {
@@ -31,6 +48,16 @@ export const alertmanager: ProgramSet = {
   version: alertmanagerVersion,
   programs: ['alertmanager'],
 }
+
+export const helm: ProgramSet = { project: 'helm', version: helmVersion, programs: ['helm'] }
+
+export const fakeGcsServer: ProgramSet = {
+  project: 'fake-gcs-server',
+  version: fakeGcsServerVersion,
+  programs: ['fake-gcs-server'],
+}
+
+export const age: ProgramSet = { project: 'age', version: ageVersion, programs: ['age', 'age-keygen'] }
 
 const cniPlugins = {
   bridge: 'main',
@@ -79,6 +106,19 @@ export function moduleBuilds({ project, version, programs }: ProgramSet): readon
     }
     case 'alertmanager': {
       const module = 'github.com/prometheus/alertmanager'
+      return [{ module, version, packages: packages((program) => `${module}/cmd/${program}`), stamps: [] }]
+    }
+    case 'helm': {
+      const module = 'helm.sh/helm/v4'
+      const stamps = [`${module}/internal/version.version=${version}`]
+      return [{ module, version, packages: packages((program) => `${module}/cmd/${program}`), stamps }]
+    }
+    case 'fake-gcs-server': {
+      const module = 'github.com/fsouza/fake-gcs-server'
+      return [{ module, version, packages: packages(() => module), stamps: [] }]
+    }
+    case 'age': {
+      const module = 'filippo.io/age'
       return [{ module, version, packages: packages((program) => `${module}/cmd/${program}`), stamps: [] }]
     }
     case 'cni-plugins': {

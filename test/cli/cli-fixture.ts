@@ -1,7 +1,10 @@
 // Objects and dependencies for the tests of the command line: one small cluster in the middle of an upgrade.
 
 import { FileBundles } from '../../src/adapters/bundle/file-bundles.ts'
+import { SystemClock } from '../../src/adapters/clock/system-clock.ts'
 import { gzipCompression } from '../../src/adapters/compression/gzip.ts'
+import { SystemRandom } from '../../src/adapters/random/system-random.ts'
+import { FileReleases } from '../../src/adapters/signed-release/file-releases.ts'
 import type { DirectUpdate, DirectUpdateStatus } from '../../src/api/direct-update.ts'
 import { directUpdates } from '../../src/api/direct-update.ts'
 import { type Node, nodes } from '../../src/api/kube.ts'
@@ -9,7 +12,9 @@ import { maintenancePolicies } from '../../src/api/maintenance-policy.ts'
 import { type AgentStatus, type NodeState, nodeStates, type Order, type Rollout } from '../../src/api/node-state.ts'
 import type { CliDependencies, Terminal } from '../../src/cli/dependencies.ts'
 import { runCli } from '../../src/cli/program.ts'
+import { backupShelf } from '../../src/main/roles/backup-shelf.ts'
 import { observe } from '../../src/operator/preflight/observe.ts'
+import { askForVersions } from '../../src/operator/versions/version-desk.ts'
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 
@@ -221,21 +226,38 @@ export function cliFixture(api: FakeKubeApi, changes: Partial<CliDependencies> =
     err,
     clock,
     random: { next: () => 0.5, uuid: () => 'abcde123-0000-4000-8000-000000000000' },
-    yaml: async () => ({ parse: JSON.parse, print: (value) => `${JSON.stringify(value)}\n` }),
+    yaml: async () => ({
+      parse: JSON.parse,
+      documents: (text) => [JSON.parse(text)],
+      print: (value) => `${JSON.stringify(value)}\n`,
+    }),
     version: '0.1.0',
+    program: 'slipway',
     signal: controller.signal,
     connect: async () => api,
+    contexts: async () => ['lab', 'prod'],
+    versionsOnOffer: (from, namespace, signal) => askForVersions({ api: from, namespace }, {}, signal),
     observe: (from, question, signal) => observe({ api: from, clock }, question, signal),
-    readFile: async (path) => Promise.reject(new Error(`ENOENT: no such file, open '${path}'`)),
+    readFile: async (path) =>
+      Promise.reject(Object.assign(new Error(`ENOENT: no such file, open '${path}'`), { code: 'ENOENT' })),
     writeFile: async () => Promise.reject(new Error('EROFS: read-only file system')),
     local: notAsked,
     compression: async () => gzipCompression,
     bundles: async () => new FileBundles(),
+    signedReleases: async () => new FileReleases([]),
+    backupShelf: async (options) =>
+      backupShelf({ clock: new SystemClock(), random: new SystemRandom(), env: {} }, options),
+    confirm: () => Promise.resolve(false),
     sha256: (text) => text.length.toString(16).padStart(64, '0'),
     crds: async () => 'kind: CustomResourceDefinition\n',
+    foreignCrds: async () => 'kind: CustomResourceDefinition\n',
     runOperator: notAsked,
     runAgent: notAsked,
+    forgetHost: notAsked,
     runDemo: notAsked,
+    runConsole: notAsked,
+    openBrowser: () => Promise.resolve(false),
+    hasPage: () => Promise.resolve(true),
     runPlan: notAsked,
     runSimulate: notAsked,
     runSimAgents: notAsked,

@@ -126,7 +126,7 @@ async function trace(): Promise<string> {
 }
 
 const text = (path: string) => machine.readFile(path)
-const soon = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 20_000, interval: 200 })
+const soon = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 60_000, interval: 200 })
 
 describe('a profile on a real host', () => {
   let before: string

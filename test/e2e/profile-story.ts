@@ -1,7 +1,7 @@
 // A NodeProfile on a whole cluster: applied, kept true, and gone without a trace.
 
 import { readFile } from 'node:fs/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type NodeProfile, nodeProfiles } from '../../src/api/node-profile.ts'
 import type { Bed } from '../bed/bed.ts'
 import type { DebPackage } from '../bed/deb-package.ts'
@@ -72,12 +72,13 @@ export function profileStory(stage: () => Stage): void {
     }
   })
 
-  test('what drifts is put right', { timeout: 120_000 }, async () => {
+  test('what drifts is put right', { timeout: 240_000 }, async () => {
     const [, worker] = stage().slipway.cluster.nodes
     if (!worker) throw new Error('a cluster with workers was asked for')
     await worker.writeFile(configPath, 'meddled\n')
     await expect.poll(() => worker.readFile(configPath), { timeout: 60_000 }).toBe('hello\n')
-    await worker.run(['systemctl', 'stop', 'greeting.service'])
+    // The agent restarts the unit once its file is right again; a stop that meets that is cancelled by systemd.
+    await vi.waitFor(() => worker.run(['systemctl', 'stop', 'greeting.service']), { timeout: 60_000, interval: 500 })
     await worker.exec(['rm', configPath])
     await expect.poll(() => worker.readFile(configPath).catch(() => 'gone'), { timeout: 60_000 }).toBe('hello\n')
   })

@@ -33,6 +33,8 @@ export function sentinelStory(stage: () => SlipwayInCluster): void {
     (JSON.parse(await slipway.cluster.kubectl(['get', 'nodes', '-o', 'json'])) as { items: KubeNode[] }).items
   const nodeOf = async (slipway: SlipwayInCluster, { name }: Machine) =>
     (await nodesOf(slipway)).find(({ metadata }) => metadata.name === name)
+  const annotationsOf = async (slipway: SlipwayInCluster, machine: Machine) =>
+    (await nodeOf(slipway, machine))?.metadata.annotations
   const exists = async (machine: Machine, path: string) => (await machine.exec(['test', '-e', path])).code === 0
   const isCordoned = async (slipway: SlipwayInCluster, machine: Machine) =>
     (await nodeOf(slipway, machine))?.spec.unschedulable === true
@@ -45,7 +47,7 @@ export function sentinelStory(stage: () => SlipwayInCluster): void {
     await startScript(worker)
     await slipway.until('the script was let work', 120_000, () => exists(worker, inProgress))
     expect(await isCordoned(slipway, worker)).toBe(true)
-    expect((await nodeOf(slipway, worker))?.metadata.annotations).toHaveProperty(['k8s.io/maintenance-in-progress'])
+    await expect.poll(() => annotationsOf(slipway, worker)).toHaveProperty(['k8s.io/maintenance-in-progress'])
     await wait(10_000)
     expect(await isCordoned(slipway, worker)).toBe(true)
     const policy = await slipway.get(maintenancePolicies, 'default')
@@ -60,15 +62,14 @@ export function sentinelStory(stage: () => SlipwayInCluster): void {
     // The person who repaired it finishes what the failed run left.
     await worker.run(['rm', '-f', required])
     await slipway.until('the node is back', 60_000, async () => !(await isCordoned(slipway, worker)))
-    expect(await exists(worker, inProgress)).toBe(false)
+    await expect.poll(() => exists(worker, inProgress)).toBe(false)
     await startScript(worker)
     await slipway.until('the script has worked', 120_000, async () => !(await exists(worker, required)))
     await slipway.until('the node is back', 60_000, async () => !(await isCordoned(slipway, worker)))
-    expect(await exists(worker, inProgress)).toBe(false)
+    await expect.poll(() => exists(worker, inProgress)).toBe(false)
     expect((await worker.readFile('/var/maintenance.log')).trim().split('\n')).toHaveLength(2)
-    const annotations = (await nodeOf(slipway, worker))?.metadata.annotations
-    expect(annotations).not.toHaveProperty(['k8s.io/maintenance-in-progress'])
-    expect(annotations).toHaveProperty(['k8s.io/most-recent-maintenance-needed'])
+    await expect.poll(() => annotationsOf(slipway, worker)).not.toHaveProperty(['k8s.io/maintenance-in-progress'])
+    expect(await annotationsOf(slipway, worker)).toHaveProperty(['k8s.io/most-recent-maintenance-needed'])
   })
 
   test('two nodes that ask for a reboot at once are never away together', { timeout: 420_000 }, async () => {

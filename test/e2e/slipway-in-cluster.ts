@@ -1,5 +1,6 @@
-// Slipway as its users install it: the image that `make image` writes, and what `slipway install --print` prints.
+// Slipway as its users install it: the image of a release, and the chart.
 
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -8,13 +9,22 @@ import type { KubeObject, ResourceType } from '../../src/api/kube.ts'
 import { type NodeState, nodeStates } from '../../src/api/node-state.ts'
 import type { KubeApi } from '../../src/ports/kube-api.ts'
 import { realClient } from '../apiserver/real-client.ts'
-import { execute } from '../bed/execute.ts'
+import { chart, runHelm } from '../bed/helm.ts'
 import type { KubeadmCluster } from '../bed/kubeadm-cluster.ts'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
+export const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
+  readonly version: string
+}
 /** Made once, before the first test: two files that make it at once would take it away from each other. */
-export const imageArchive = process.env.SLIPWAY_IMAGE ?? join(project, 'dist/image/slipway.tar')
+export const releasedImage = join(project, `dist/image/slipway-${version}-image.tar`)
 const lookEveryMs = 500
+const namespace = 'slipway-system'
+
+/** The arguments of Helm for the one release of a cluster. */
+function release(verb: 'install' | 'upgrade', { kubeconfigPath }: KubeadmCluster): readonly string[] {
+  return [verb, 'slipway', chart, '--namespace', namespace, '--kubeconfig', kubeconfigPath]
+}
 
 export class SlipwayInCluster {
   readonly cluster: KubeadmCluster
@@ -26,10 +36,13 @@ export class SlipwayInCluster {
   }
 
   static async install(cluster: KubeadmCluster): Promise<SlipwayInCluster> {
-    await cluster.importImage(imageArchive)
-    const printed = await execute([join(project, 'slipway'), 'install', '--print'])
-    if (printed.code !== 0) throw new Error(`slipway install --print: ${printed.stderr}`)
-    await cluster.kubectl(['apply', '--server-side', '-f', '-'], printed.stdout)
+    await cluster.importImage(releasedImage)
+    await runHelm([...release('install', cluster), '--create-namespace'])
+    return await SlipwayInCluster.reach(cluster)
+  }
+
+  /** One that was installed. */
+  static async reach(cluster: KubeadmCluster): Promise<SlipwayInCluster> {
     const { api } = await realClient(cluster.kubeconfigPath)
     const slipway = new SlipwayInCluster(cluster, api)
     await slipway.until('every agent has reported', 120_000, async () => {
@@ -37,6 +50,12 @@ export class SlipwayInCluster {
       return states.length === cluster.nodes.length && states.every(({ status }) => status?.agent !== undefined)
     })
     return slipway
+  }
+
+  /** Changes values of the release; those that are not named stay as they are. */
+  async change(...values: readonly string[]): Promise<void> {
+    const settings = values.flatMap((value) => ['--set', value])
+    await runHelm([...release('upgrade', this.cluster), '--reset-then-reuse-values', ...settings])
   }
 
   /** Looks until it holds. The API may be away meanwhile: with one control plane that is part of an upgrade. */
@@ -103,7 +122,7 @@ export class SlipwayInCluster {
         ['get', 'pods', '-A', '-o', 'wide'],
         ['get', 'directupdates.slipway.dev', '-o', 'yaml'],
         ['get', 'nodestates.slipway.dev', '-o', 'yaml'],
-        ['logs', '-n', 'slipway-system', '-l', 'app.kubernetes.io/component=operator', '--tail=60'],
+        ['logs', '-n', namespace, '-l', 'app.kubernetes.io/component=operator', '--tail=60'],
       ].map((args) => this.cluster.kubectl(args).catch((error: unknown) => String(error))),
     )
     return parts.join('\n')

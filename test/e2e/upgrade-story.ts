@@ -1,12 +1,14 @@
 // One DirectUpdate takes a whole cluster to the next minor, while a service on it goes on answering.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DirectUpdate } from '../../src/api/direct-update.ts'
 import { type Bed, openBed } from '../bed/bed.ts'
 import { type ClusterOptions, type KubeadmCluster, raiseCluster } from '../bed/kubeadm-cluster.ts'
 import { ignoredChecks } from '../bed/kubeadm-config.ts'
 import { debVersion, minorPath } from '../bed/kubernetes-packages.ts'
 import { kubernetesVersion } from '../bed/versions.ts'
 import { webWorkload } from '../bed/web-workload.ts'
+import { commitOfTree, keepResult, today } from '../proof/kept-results.ts'
 import { type QuorumWatch, watchQuorum } from './quorum-watch.ts'
 import { SlipwayInCluster } from './slipway-in-cluster.ts'
 import { startSteadyClient } from './steady-client.ts'
@@ -14,9 +16,9 @@ import { startSteadyClient } from './steady-client.ts'
 /** In dpkg’s own language. */
 const packageLine = ['$', '{Package} ', '$', '{Version}', '\n'].join('')
 const webPort = 30_080
+const replicas = 2
 const upgradeMs = 25 * 60_000
 
-/** `more` happens on the same cluster afterwards. */
 /** The control planes that led etcd while their own member was being replaced; each hands over first. */
 async function ledWhileStopped(
   slipway: SlipwayInCluster,
@@ -38,7 +40,33 @@ async function ledWhileStopped(
   return found
 }
 
-export function describeUpgrade(size: ClusterOptions, more: (stage: () => SlipwayInCluster) => void = () => {}): void {
+export interface Course {
+  /** Brings Slipway onto the cluster. */
+  install(cluster: KubeadmCluster): Promise<SlipwayInCluster>
+  /** Takes it to the new version, to the end of the update named to-1-36. */
+  upgrade(slipway: SlipwayInCluster): Promise<DirectUpdate>
+  /** Further tests on the same cluster. */
+  afterwards(stage: () => SlipwayInCluster): void
+}
+
+/** By the chart, and by a resource. */
+export const usualCourse: Course = {
+  install: (cluster) => SlipwayInCluster.install(cluster),
+  upgrade: (slipway) =>
+    slipway.update(
+      'to-1-36',
+      {
+        kubernetes: {
+          version: kubernetesVersion,
+          kubeadm: { ignorePreflightErrors: ignoredChecks.split(',') },
+        },
+      },
+      upgradeMs,
+    ),
+  afterwards: () => {},
+}
+
+export function describeUpgrade(size: ClusterOptions, course = usualCourse): void {
   describe(`one DirectUpdate takes ${size.controlPlanes} control planes and ${size.workers} workers to the next minor`, () => {
     let bed: Bed
     let cluster: KubeadmCluster
@@ -47,7 +75,7 @@ export function describeUpgrade(size: ClusterOptions, more: (stage: () => Slipwa
     beforeAll(async () => {
       bed = await openBed()
       cluster = await raiseCluster(bed, size)
-      slipway = await SlipwayInCluster.install(cluster)
+      slipway = await course.install(cluster)
     })
 
     afterAll(async () => {
@@ -62,7 +90,7 @@ export function describeUpgrade(size: ClusterOptions, more: (stage: () => Slipwa
         ['apply', '-f', '-'],
         webWorkload({
           name: 'web',
-          replicas: 2,
+          replicas,
           nodePort: webPort,
           drainSeconds: 15,
           maxUnavailable: 1,
@@ -77,25 +105,25 @@ export function describeUpgrade(size: ClusterOptions, more: (stage: () => Slipwa
               (answer) => answer.ok,
               () => false,
             ),
-          { timeout: 30_000 },
+          { timeout: 60_000 },
         )
         .toBe(true)
+      const commit = commitOfTree()
+      const startedMs = performance.now()
       const client = startSteadyClient(url)
       const quorum = watchQuorum(cluster)
 
-      const update = await slipway.update(
-        'to-1-36',
-        {
-          kubernetes: {
-            version: kubernetesVersion,
-            kubeadm: { ignorePreflightErrors: ignoredChecks.split(',') },
-          },
-        },
-        upgradeMs,
-      )
+      const update = await course.upgrade(slipway)
       await Promise.all([client.stop(), quorum.stop()])
 
       if (update.status?.phase !== 'Succeeded') expect.fail(await slipway.story())
+      const several = size.controlPlanes > 1
+      keepResult(several ? 'requests-ha' : 'requests', {
+        ...{ date: today(), commit, command: several ? 'make e2e-full' : 'make e2e', replicas },
+        ...{ controlPlanes: size.controlPlanes, workers: size.workers },
+        ...{ requests: client.answers + client.failures.length, failed: client.failures.length },
+        seconds: Math.round((performance.now() - startedMs) / 1000),
+      })
       expect(client.failures).toEqual([])
       expect(client.answers).toBeGreaterThan(100)
       // With one member there is no quorum to keep while it is upgraded.
@@ -138,6 +166,6 @@ export function describeUpgrade(size: ClusterOptions, more: (stage: () => Slipwa
       expect(update.status).toMatchObject({ phase: 'Succeeded', summary: { skipped: cluster.nodes.length } })
     })
 
-    more(() => slipway)
+    course.afterwards(() => slipway)
   })
 }

@@ -6,6 +6,7 @@ import { type KubeadmCluster, raiseCluster } from '../bed/kubeadm-cluster.ts'
 import { ignoredChecks } from '../bed/kubeadm-config.ts'
 import type { Machine } from '../bed/machine.ts'
 import { kubernetesVersion } from '../bed/versions.ts'
+import { hostServiceStory } from './host-service-story.ts'
 import { hostStory } from './host-story.ts'
 import { profileStory } from './profile-story.ts'
 import { sentinelStory } from './sentinel-story.ts'
@@ -70,6 +71,7 @@ describe('an upgrade whose agents are killed in every step, and one machine lose
   hostStory(() => slipway)
   profileStory(() => ({ bed, slipway }))
   sentinelStory(() => slipway)
+  hostServiceStory(() => slipway)
 })
 
 function durationMs(startedAt: string | undefined, finishedAt: string | undefined): number {

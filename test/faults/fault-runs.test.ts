@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { combinationName, faultCombinations, impossiblePairs } from '../../src/sim/fault-combination.ts'
 import { faultKinds } from '../../src/sim/fault-plan.ts'
-import { project, type SimulateReport, simulateFaults } from './simulate.ts'
+import { project, simulateFaults } from './simulate.ts'
 
 const seeds = Number(process.env.SLIPWAY_SEEDS ?? 5000)
 /** In each of these phases every kind of trouble must have struck. */
@@ -18,20 +19,23 @@ describe('fault runs', () => {
       ),
     )
     const violations = reports.flatMap((report) => report.violations)
-    const hits = sumOf(reports)
+    const hits = sumOf(reports.map(({ faults }) => faults))
+    const together = sumOf(reports.map(({ together }) => together))
     console.info(table(hits))
     expect(violations.slice(0, 10).map(({ seed, rule, message }) => `seed ${seed}: rule ${rule}: ${message}`)).toEqual(
       [],
     )
     expect(reports.reduce((sum, { runs }) => sum + runs, 0)).toBe(seeds)
-    if (seeds >= 5000) expect(neverStruck(hits)).toEqual([])
+    if (seeds < 5000) return
+    expect(neverStruck(hits)).toEqual([])
+    expect(neverTogether(together)).toEqual([])
   })
 })
 
-function sumOf(reports: readonly SimulateReport[]): ReadonlyMap<string, number> {
+function sumOf(tables: readonly Readonly<Record<string, number>>[]): ReadonlyMap<string, number> {
   const sum = new Map<string, number>()
-  for (const { faults } of reports) {
-    for (const [key, count] of Object.entries(faults)) sum.set(key, (sum.get(key) ?? 0) + count)
+  for (const table of tables) {
+    for (const [key, count] of Object.entries(table)) sum.set(key, (sum.get(key) ?? 0) + count)
   }
   return sum
 }
@@ -44,6 +48,12 @@ function neverStruck(hits: ReadonlyMap<string, number>): readonly string[] {
     ),
     ...someKindIn.filter((phase) => !faultKinds.some((kind) => struck(kind, phase))).map((phase) => `any in ${phase}`),
   ]
+}
+
+/** Every kind alone and every two together, but for those of which it is told why they cannot. */
+function neverTogether(together: ReadonlyMap<string, number>): readonly string[] {
+  const names = faultCombinations().map(combinationName)
+  return names.filter((name) => together.has(name) === name in impossiblePairs)
 }
 
 /** Which trouble struck how often, by the phase of the node it struck. */

@@ -1,17 +1,21 @@
-// Small bugs, one or two for each rule that applies so far: each must be caught by the fault runs. Rule 9 speaks of backups,
-// which nothing takes yet.
+// Small bugs for each rule and for what runs must come to: each must be caught by the fault runs.
+
+import type { Edit } from './plant.ts'
 
 export interface Mutation {
   readonly name: string
   /** The rule that must be reported broken. */
   readonly rule: string
-  readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[]
+  /** Where it showed last: looked at first. */
+  readonly seed?: number
+  readonly edits: readonly Edit[]
 }
 
 export const mutations: readonly Mutation[] = [
   {
     name: 'a budget lets one node too many away',
     rule: '1',
+    seed: 11,
     edits: [
       {
         file: 'src/core/ledger/tally.ts',
@@ -21,8 +25,33 @@ export const mutations: readonly Mutation[] = [
     ],
   },
   {
+    name: 'a control plane goes over a minor version',
+    rule: '3',
+    seed: 20,
+    edits: [
+      {
+        file: 'src/core/versions/find-path.ts',
+        find: 'if (!from || minorsBetween(from, target) <= 1) return { versions: [] }',
+        replace: 'if (!from || minorsBetween(from, target) <= 2) return { versions: [] }',
+      },
+    ],
+  },
+  {
+    name: 'the next step of a path begins before this one is done',
+    rule: '3',
+    seed: 20,
+    edits: [
+      {
+        file: 'src/operator/update/running-operation.ts',
+        find: '!this.table.isAllDone || this.#slots.heldBy(this.id) > 0) return false',
+        replace: 'this.table.counts.failed > 0) return false',
+      },
+    ],
+  },
+  {
     name: 'the lock of another tool is not taken first',
     rule: '1',
+    seed: 1,
     edits: [
       {
         file: 'src/operator/ledger/grant-pass.ts',
@@ -34,6 +63,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a slot is returned while the order may still run',
     rule: '1',
+    seed: 27,
     edits: [
       {
         file: 'src/core/node/decide-node.ts',
@@ -45,6 +75,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'two control-plane nodes at once',
     rule: '2',
+    seed: 8,
     edits: [
       {
         file: 'src/core/ledger/grants.ts',
@@ -61,6 +92,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a control-plane node leaves whatever the others say of etcd',
     rule: '2',
+    seed: 64,
     edits: [
       {
         file: 'src/core/control-plane/may-leave.ts',
@@ -72,6 +104,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a step takes a member of etcd away while another is down',
     rule: '2',
+    seed: 202,
     edits: [
       {
         file: 'src/agent/control-plane/step-obstacle.ts',
@@ -83,6 +116,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'the kubelet before its own API server',
     rule: '3',
+    seed: 1,
     edits: [
       {
         file: 'src/agent/drivers/rehearsal-kubernetes.ts',
@@ -94,6 +128,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a restarted agent starts a second copy of a running step',
     rule: '4',
+    seed: 32,
     edits: [
       {
         file: 'src/agent/step-runner.ts',
@@ -105,6 +140,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'success is told before the step has ended',
     rule: '5',
+    seed: 3,
     edits: [
       {
         file: 'src/agent/step-runner.ts',
@@ -116,6 +152,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "a person's cordon is taken for ours",
     rule: '6',
+    seed: 9,
     edits: [
       {
         file: 'src/core/node/node-marks.ts',
@@ -127,6 +164,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'pods are deleted instead of evicted',
     rule: '7',
+    seed: 1,
     edits: [
       {
         file: 'src/operator/drain/requests.ts',
@@ -138,6 +176,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'an emergency stop is overlooked',
     rule: '8',
+    seed: 24,
     edits: [
       { file: 'src/core/ledger/grants.ts', find: 'if (paused) return {', replace: 'if (paused && false) return {' },
     ],
@@ -145,6 +184,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'an emergency stop that comes between decision and write is overlooked',
     rule: '8',
+    seed: 3334,
     edits: [
       {
         file: 'src/operator/ledger/grant-pass.ts',
@@ -154,8 +194,33 @@ export const mutations: readonly Mutation[] = [
     ],
   },
   {
+    name: 'windows and freezes are overlooked',
+    rule: '8',
+    seed: 15,
+    edits: [
+      {
+        file: 'src/core/ledger/grants.ts',
+        find: 'return held ?? pass.stopped ?? closed?.()',
+        replace: 'return held ?? pass.stopped ?? (closed && undefined)',
+      },
+    ],
+  },
+  {
+    name: 'a window is taken to be open longer than it is',
+    rule: '8',
+    seed: 15,
+    edits: [
+      {
+        file: 'src/core/time/window.ts',
+        find: 'parseDuration(spec.duration)) }',
+        replace: '2 * parseDuration(spec.duration)) }',
+      },
+    ],
+  },
+  {
     name: 'failed nodes do not stop the next',
     rule: '10',
+    seed: 15,
     edits: [
       {
         file: 'src/operator/update/running-operation.ts',
@@ -167,6 +232,193 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a ledger made anew starts at an old epoch',
     rule: '11',
+    seed: 13,
     edits: [{ file: 'src/operator/ledger/ledger-book.ts', find: 'epoch: this.#epoch + 1 }', replace: 'epoch: 0 }' }],
+  },
+  {
+    name: 'workers before the control plane is done',
+    rule: '3',
+    seed: 1,
+    edits: [
+      {
+        file: 'src/operator/update/member-table.ts',
+        find: 'return this.#tally.isControlPlaneOpen',
+        replace: 'return this.#tally.isControlPlaneOpen && false',
+      },
+      {
+        file: 'src/operator/update/running-operation.ts',
+        find: 'return kubeletCeiling(',
+        replace: 'return undefined && kubeletCeiling(',
+      },
+    ],
+  },
+  {
+    name: 'what ended well while the agent was dead is not believed',
+    rule: '4',
+    seed: 70,
+    edits: [
+      {
+        file: 'src/agent/step-runner.ts',
+        find: 'if (!failed) return await finish(run, begun)',
+        replace:
+          'if (!failed && adopted) return { tally: begun, failed }\n  if (!failed) return await finish(run, begun)',
+      },
+    ],
+  },
+  {
+    name: 'a step that failed counts as done',
+    rule: '5',
+    seed: 15,
+    edits: [
+      {
+        file: 'src/agent/step-runner.ts',
+        find: 'const failed = await judge(run, begun, ending, signal)',
+        replace: 'const failed = (await judge(run, begun, ending, signal)) && undefined',
+      },
+    ],
+  },
+  {
+    name: 'marks that were there before us are taken off',
+    rule: '6',
+    seed: 12,
+    edits: [
+      {
+        file: 'src/core/node/node-marks.ts',
+        find: 'const quiet = quietAnnotations.filter((key) => marks.includes(key))',
+        replace: 'const quiet = quietAnnotations',
+      },
+    ],
+  },
+  {
+    name: 'force where no settings say so',
+    rule: '7',
+    seed: 208,
+    edits: [
+      {
+        file: 'src/core/drain/judge-pod.ts',
+        find: 'const forceMs = forceFrom(rule, drain, view.times)',
+        replace: 'const forceMs = forceFrom(rule, drain, view.times) ?? view.times.sinceMs + 60_000',
+      },
+    ],
+  },
+  {
+    name: 'a failed node is put back',
+    rule: '10',
+    seed: 15,
+    edits: [
+      {
+        file: 'src/core/node/decide-node.ts',
+        find: 'if (isAborted(rollout) && !isPutBack(view.node))',
+        replace: 'if (!isPutBack(view.node))',
+      },
+    ],
+  },
+  {
+    name: 'a gate before nodes is overlooked',
+    rule: 'gate',
+    seed: 244,
+    edits: [
+      {
+        file: 'src/operator/gates/checkpoints.ts',
+        find: "return verdict.state === 'passed' ? undefined : verdict.reason",
+        replace: 'return verdict && undefined',
+      },
+    ],
+  },
+  {
+    name: 'a gate takes every answer for a good one',
+    rule: 'gate',
+    seed: 174,
+    edits: [
+      {
+        file: 'src/core/gates/judge-answers.ts',
+        find: 'status >= 200 && status < 300',
+        replace: 'status >= 200',
+      },
+    ],
+  },
+  {
+    name: 'a hook is not cleaned up',
+    rule: 'hook',
+    seed: 5,
+    edits: [
+      {
+        file: 'src/core/hooks/decide-hooks.ts',
+        find: 'return runs?.some(({ cleanup })',
+        replace: 'return runs?.slice(1).some(({ cleanup })',
+      },
+    ],
+  },
+  {
+    name: 'a profile is applied without its files',
+    rule: 'profile',
+    seed: 20,
+    edits: [
+      {
+        file: 'src/agent/drivers/files/managed-file.ts',
+        find: "if (look.kind === 'none') return `",
+        replace: "if (look.kind === 'none') return undefined && `",
+      },
+    ],
+  },
+  {
+    name: 'a node that is to be left out is not',
+    rule: 'work',
+    seed: 35,
+    edits: [
+      {
+        file: 'src/core/update/standing.ts',
+        find: "if (operation.skip?.has(name)) return 'skipped'",
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'a backup counts however old it is',
+    rule: '9',
+    seed: 76,
+    edits: [
+      {
+        file: 'src/core/backup/need.ts',
+        find: 'Math.abs(now.getTime() - Date.parse(backup.at)) <= maxAgeMs',
+        replace: 'Math.abs(now.getTime() - Date.parse(backup.at)) <= maxAgeMs + 86_400_000',
+      },
+    ],
+  },
+  {
+    name: 'nobody asks for a backup',
+    rule: '9',
+    seed: 11,
+    edits: [
+      {
+        file: 'src/core/ledger/grants.ts',
+        find: 'request.lastly?.()',
+        replace: 'undefined',
+      },
+    ],
+  },
+  {
+    name: 'what a tag was found to name is forgotten',
+    rule: 'beside',
+    seed: 6,
+    edits: [
+      {
+        file: 'src/core/image/resolved-image.ts',
+        find: 'return status?.operationID === operationID ? status.osImage : undefined',
+        replace: 'return status?.operationID === operationID ? undefined : status?.osImage',
+      },
+    ],
+  },
+  {
+    name: 'the labels of Housekeeper outlast its Update',
+    rule: 'liveness',
+    seed: 10,
+    edits: [
+      {
+        file: 'src/operator/compat/housekeeper-labels.ts',
+        find: "phase === 'Succeeded' || phase === 'Cancelled') return undefined",
+        replace: "phase === 'Cancelled') return undefined",
+      },
+    ],
   },
 ]

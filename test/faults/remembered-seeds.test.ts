@@ -14,6 +14,13 @@ describe('histories that once went wrong', () => {
     [241, 'the end of a staged order hid that the next one had staged'],
     [2774, 'workers that had staged kept the control plane from staging'],
     [603, 'a slot booked by a write that seemed to fail did not count against the strategy'],
+    [237, 'the judge took a clean-up that follows the end of a retried update for missing'],
+    [761, 'control-plane nodes that had staged kept the first of them from staging'],
+    [978, 'a hook whose end was written by a write that seemed to fail kept every node'],
+    [6080, 'an update whose end was written by a write that seemed to fail began its next wave'],
+    [9674, 'a clock that is behind kept nodes of the cluster from a profile'],
+    [12162, 'a clock that is behind made nodes of the cluster ones that joined later'],
+    [1991, 'an OS image was asked for over two minor versions, which is refused'],
     [12724, 'a leader that was none any more woke itself for ever'],
   ])('seed %i: %s', { timeout: 60_000 }, async (seed) => {
     expect((await simulateFaults(project, seed, seed)).violations).toEqual([])

@@ -7,6 +7,8 @@ export interface SimulateReport {
   readonly violations: readonly { readonly seed: number; readonly rule: string; readonly message: string }[]
   /** `kind phase` to how often. */
   readonly faults: Readonly<Record<string, number>>
+  /** In how many runs two kinds struck, or one alone. */
+  readonly together: Readonly<Record<string, number>>
 }
 
 export const project = fileURLToPath(new URL('../..', import.meta.url))

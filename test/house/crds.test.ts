@@ -2,21 +2,24 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { renderDefinitions } from '../../src/main/crd/render-definitions.ts'
+import { foreignDefinitions } from '../../src/main/crd/foreign-definitions.ts'
+import { renderDefinitions, renderForeignDefinitions } from '../../src/main/crd/render-definitions.ts'
 import { resourceDefinitions } from '../../src/main/crd/resource-definitions.ts'
 import { structuralSchema } from '../../src/main/crd/structural-schema.ts'
 import { repository } from './planted-tree.ts'
 
-const folder = join(repository, 'deploy/crds')
-
 describe('deploy/crds', () => {
-  test('is what src/api says: run make crds', () => {
+  test.each([
+    ['deploy/crds', renderDefinitions()],
+    ['deploy/foreign-crds', renderForeignDefinitions()],
+  ])('%s is what src/api says: run make crds', (path, rendered) => {
+    const folder = join(repository, path)
     const committed = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
-    expect(committed).toEqual(new Map(renderDefinitions()))
+    expect(committed).toEqual(new Map(rendered))
   })
 
   test('holds no keyword the API server refuses or ignores', () => {
-    const text = JSON.stringify(resourceDefinitions())
+    const text = JSON.stringify([...resourceDefinitions(), ...foreignDefinitions()])
     for (const keyword of ['$ref', 'anyOf', 'oneOf', '"additionalProperties":false', '(?=', '9007199254740991']) {
       expect(text).not.toContain(keyword)
     }

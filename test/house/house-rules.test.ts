@@ -20,6 +20,11 @@ function read(path: string): string {
 
 const layers = [...read('docs/architecture.md').matchAll(/^\| `src\/([a-z]+)` \|/gm)].map(([, layer = '']) => layer)
 
+test('no test is there and not meant to run: what is not run counts as failed in CI', () => {
+  const unmeant = /\b(?:test|it|describe)\.(?:runIf|todo|skip)\(/
+  expect(sources.filter((path) => /\.test\.tsx?$/.test(path) && unmeant.test(read(path)))).toEqual([])
+})
+
 describe('names', () => {
   test('no file is a place for leftovers', () => {
     const leftovers = /^(utils?|helpers?|common|types|index|misc|shared|lib)(\.test)?\.ts$/

@@ -1,45 +1,126 @@
-// make proof-preview: plans so many invented clusters, carries each plan out, prints how right the plans were and keeps the figures.
+// make proof-preview: plans so many drawn clusters, carries each plan out, prints how right the plans were and keeps the figures.
+// Stopped in between it goes on where it was; the commits it began on are kept with the figures.
 
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { noFigures, proveCluster } from './preview-proof.ts'
+import { whyNoApiServer } from '../bed/programs.ts'
+import type { Comparison } from './compare.ts'
+import { figuresOf, figuresText, isRight } from './figures.ts'
+import { commitOfTree, keepResult, today } from './kept-results.ts'
+import type { LaneAnswer, LaneTask } from './preview-lane.ts'
+
+interface Kept {
+  readonly commits: readonly string[]
+  readonly comparisons: Readonly<Record<string, Comparison>>
+}
 
 const { values } = parseArgs({
-  options: { clusters: { type: 'string', default: '500' }, first: { type: 'string', default: '1' } },
+  options: {
+    clusters: { type: 'string', default: '500' },
+    first: { type: 'string', default: '1' },
+    /** Of the nodes of a cluster so many are rehearsed at most, as of one that is too large for more. */
+    share: { type: 'string', default: '1' },
+    real: { type: 'string', default: '0' },
+    lanes: { type: 'string', default: '2' },
+    /** Writes docs/proof/preview.json. */
+    keep: { type: 'boolean', default: false },
+  },
 })
-const first = Number(values.first)
-const last = first + Number(values.clusters) - 1
-const { signal } = new AbortController()
-const figures = noFigures()
-const startedMs = performance.now()
-for (let seed = first; seed <= last; seed++) {
-  await proveCluster(seed, figures, signal)
-  if (process.stderr.isTTY) process.stderr.write(`\r${figures.clusters} clusters`)
-}
-
-const share = (part: number, whole: number) => (whole === 0 ? 1 : part / whole)
-const shares = {
-  blocksCalledCertain: share(figures.calledCertain, figures.blocks),
-  possibleThatHappened: share(figures.possibleThatHappened, figures.possibleCalls),
-}
-const percent = (ratio: number) => `${(100 * ratio).toFixed(1)} %`
-const lines = [
-  `${figures.clusters} clusters, seeds ${first} to ${last}, ${Math.round((performance.now() - startedMs) / 1000)} s`,
-  `blocks that happened: ${figures.blocks}; called certain before: ${percent(shares.blocksCalledCertain)} (at least 80 %)`,
-  `blocks nobody predicted: ${figures.unpredicted.length} (must be 0)`,
-  `blocks called certain: ${figures.certainCalls}; that did not happen: ${figures.certainThatDidNotHappen.length} (must be 0)`,
-  `blocks called possible: ${figures.possibleCalls}; that happened: ${percent(shares.possibleThatHappened)} (at least 30 %)`,
-  `clusters with other waves than planned: ${figures.otherWaves.length} (must be 0)`,
-  `places called certain: ${figures.placesCalledCertain}; taken by another node: ${figures.otherOrder.length} (must be 0)`,
+const seeds = { first: Number(values.first), last: Number(values.first) + Number(values.clusters) - 1 }
+const missing = Number(values.real) > 0 ? await whyNoApiServer() : undefined
+if (missing) process.stdout.write(`no cluster on a real API server: ${missing}\n`)
+const realClusters = missing ? 0 : Number(values.real)
+const rehearsedShare = Number(values.share)
+const commit = commitOfTree()
+const folder = join(import.meta.dirname, '../../.cache/proof')
+const path = join(folder, rehearsedShare < 1 ? 'preview-part.json' : 'preview.json')
+const tasks: LaneTask[] = [
+  ...Array.from({ length: realClusters }, (_, index) => ({
+    where: 'real' as const,
+    seed: seeds.first + index,
+    rehearsedShare,
+  })),
+  ...Array.from({ length: seeds.last - seeds.first + 1 }, (_, index) => ({
+    where: 'simulated' as const,
+    seed: seeds.first + index,
+    rehearsedShare,
+  })),
 ]
-process.stdout.write(`${lines.join('\n')}\n`)
-const wrong = [...figures.unpredicted, ...figures.certainThatDidNotHappen, ...figures.otherWaves, ...figures.otherOrder]
-for (const line of wrong) process.stdout.write(`  ${line}\n`)
+const before = keptBefore(tasks.map(nameOf))
+const comparisons = new Map(Object.entries(before.comparisons))
+const commits = [...new Set([...before.commits, commit])]
+const failures: string[] = []
+const queue = tasks.filter((task) => !comparisons.has(nameOf(task)))
+mkdirSync(folder, { recursive: true })
+await Promise.all(
+  Array.from({ length: Number(values.lanes) }, (_, lane) => runLane(lane % 2 === 0 ? 'simulated' : 'real')),
+)
 
-const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
-mkdirSync('.cache/proof', { recursive: true })
-const record = { date: new Date().toISOString().slice(0, 10), commit, seeds: { first, last }, ...figures, shares }
-writeFileSync('.cache/proof/preview.json', `${JSON.stringify(record, null, 2)}\n`)
-const isRight = wrong.length === 0 && shares.blocksCalledCertain >= 0.8 && shares.possibleThatHappened >= 0.3
-process.exitCode = isRight ? 0 : 1
+const figures = figuresOf(comparisons)
+process.stdout.write(
+  `${figures.clusters} clusters, ${realClusters} of them on a real API server; seeds ${seeds.first} to ${seeds.last}\n${figuresText(figures)}`,
+)
+for (const failure of failures) process.stdout.write(`  no result, ${failure}\n`)
+const isWhole = comparisons.size === tasks.length
+if (values.keep && isWhole) {
+  const { unpredicted, certainThatDidNotHappen, otherWaves, otherOrder, ...counts } = figures
+  keepResult('preview', {
+    ...{ date: today(), commit, command: `make proof-preview FIRST=${seeds.first}`, seeds, ...counts, realClusters },
+    earlierCommits: commits.filter((one) => one !== commit),
+    unpredicted: unpredicted.length,
+    certainThatDidNotHappen: certainThatDidNotHappen.length,
+    otherWaves: otherWaves.length,
+    otherOrder: otherOrder.length,
+  })
+}
+process.exitCode = isWhole && !missing && isRight(figures, rehearsedShare) ? 0 : 1
+
+/** Real clusters wait more than they compute: each lane begins with one sort, and helps out with the other. */
+async function runLane(first: LaneTask['where']): Promise<void> {
+  const lane = fork(join(import.meta.dirname, 'preview-lane.ts'))
+  const next = () => {
+    const index = queue.findIndex(({ where }) => where === first)
+    return queue.splice(Math.max(0, index), 1)[0]
+  }
+  for (let task = next(); task; task = next()) {
+    const answer = await prove(lane, task)
+    if ('failure' in answer) failures.push(`${nameOf(task)}: ${answer.failure}`)
+    else comparisons.set(nameOf(task), answer.comparison)
+    const kept: Kept = { commits, comparisons: Object.fromEntries(comparisons) }
+    writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`)
+    if (process.stderr.isTTY) process.stderr.write(`\r${comparisons.size} of ${tasks.length} clusters`)
+  }
+  lane.disconnect()
+}
+
+async function prove(lane: ChildProcess, task: LaneTask): Promise<LaneAnswer> {
+  const ended = new AbortController()
+  const exit = once(lane, 'exit', { signal: ended.signal }).then(([code]) => ({
+    failure: `the process ended: ${code}`,
+  }))
+  exit.catch(() => undefined)
+  lane.send(task)
+  const answer = await Promise.race([once(lane, 'message').then(([message]) => message as LaneAnswer), exit])
+  ended.abort()
+  return answer
+}
+
+/** What was stopped goes on; what came to its end, or was about other clusters, begins anew. */
+function keptBefore(wanted: readonly string[]): Kept {
+  const none: Kept = { commits: [], comparisons: {} }
+  try {
+    const kept = JSON.parse(readFileSync(path, 'utf8')) as Kept
+    const names = Object.keys(kept.comparisons)
+    return names.length < wanted.length && names.every((name) => wanted.includes(name)) ? kept : none
+  } catch {
+    // None yet, or one that was being written when it was stopped.
+    return none
+  }
+}
+
+function nameOf({ where, seed }: LaneTask): string {
+  return where === 'real' ? `real cluster ${seed}` : `cluster ${seed}`
+}

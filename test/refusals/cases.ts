@@ -2,7 +2,13 @@
 
 export interface RefusalCase {
   readonly what: string
-  readonly kind: 'DirectUpdate' | 'MaintenancePolicy' | 'NodeProfile' | 'NodeState'
+  readonly kind:
+    | 'DirectUpdate'
+    | 'MaintenancePolicy'
+    | 'NodeProfile'
+    | 'NodeState'
+    | 'ScheduledUpdate'
+    | 'UpdateSchedule'
   readonly spec: unknown
   readonly field: string
   /** What both say. */
@@ -16,6 +22,7 @@ export const script = { configMap: 'rotate-disks', sha256: 'ab'.repeat(32) }
 
 const duration = 'must be a duration such as 30m or 1h30m, above zero'
 const share = 'must be a number of nodes from 1 up, or a percentage from 1% to 100%'
+const wishedVersion = 'must be a full version such as v1.36.3, or 1.36.*, 1.37.0-rc.*, latest-patch or latest'
 const expression = 'spec.nodeSelector.matchExpressions[0]'
 
 function update(
@@ -39,17 +46,16 @@ export const refused: readonly RefusalCase[] = [
     'spec',
     'names nothing to do: set kubernetes.version, os, profile, script, binary or reboot',
   ),
+  update('no patch version', { kubernetes: { version: '1.36' } }, 'spec.kubernetes.version', wishedVersion),
+  update('a word for a version', { kubernetes: { version: 'newest' } }, 'spec.kubernetes.version', wishedVersion),
+  update('any minor version', { kubernetes: { version: '1.*' } }, 'spec.kubernetes.version', wishedVersion),
+  update('any pre-release', { kubernetes: { version: '1.36.0-*' } }, 'spec.kubernetes.version', wishedVersion),
+  update('a pattern in the middle', { kubernetes: { version: '1.*.3' } }, 'spec.kubernetes.version', wishedVersion),
   update(
-    'no patch version',
-    { kubernetes: { version: '1.36' } },
-    'spec.kubernetes.version',
-    'must be a full version such as v1.36.3',
-  ),
-  update(
-    'a word for a version',
-    { kubernetes: { version: 'latest' } },
-    'spec.kubernetes.version',
-    'must be a full version such as v1.36.3',
+    'another word for when workers go',
+    { kubernetes: { version: '1.36.*', workers: 'Never' } },
+    'spec.kubernetes.workers',
+    { serverSays: 'supported values' },
   ),
   update('no version', { kubernetes: {} }, 'spec.kubernetes.version', { serverSays: 'Required value' }),
   update('none may be away', { kubernetes, strategy: { maxUnavailable: 0 } }, 'spec.strategy.maxUnavailable', share),
@@ -278,6 +284,10 @@ export const refused: readonly RefusalCase[] = [
 export const accepted: readonly { readonly what: string; readonly spec: object }[] = [
   { what: 'a version', spec: { kubernetes } },
   { what: 'a version without v and with a suffix', spec: { kubernetes: { version: '1.36.3-rc.1+vendor.2' } } },
+  ...['1.36.*', 'v1.36.*+k3s1', '1.37.0-rc.*', 'latest-patch', 'latest'].map((version) => ({
+    what: version,
+    spec: { kubernetes: { version, workers: 'EachStep' } },
+  })),
   { what: 'a script', spec: { script, strategy: { maxUnavailable: 3, maxFailures: 0 } } },
   {
     what: 'all of it',

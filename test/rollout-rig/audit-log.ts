@@ -7,8 +7,9 @@ import type { ApiServer } from '../bed/api-server.ts'
 const entrySchema = z.object({
   verb: z.string(),
   requestReceivedTimestamp: z.string(),
+  // Without a name where nobody could tell who it was.
   user: z.object({
-    username: z.string(),
+    username: z.string().default(''),
     extra: z.record(z.string(), z.array(z.string())).optional(),
   }),
   objectRef: z

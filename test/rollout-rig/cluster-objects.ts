@@ -20,10 +20,17 @@ export interface NodeDraft {
   readonly version: string
   /** Ready without a kubelet of ours, as somebody else (kwok) would keep it. */
   readonly foreign?: boolean
+  readonly labels?: Readonly<Record<string, string>>
+  /** No controller is there to take off the taint with which the API server makes a node. */
+  readonly unjudged?: boolean
 }
 
 export async function createNodes(api: KubeApi, drafts: readonly NodeDraft[], signal: AbortSignal): Promise<void> {
-  await Promise.all(drafts.map((draft) => createNode(api, draft, signal)))
+  const waiting = drafts.values()
+  const lane = async () => {
+    for (const draft of waiting) await createNode(api, draft, signal)
+  }
+  await Promise.all(Array.from({ length: 16 }, lane))
 }
 
 export async function createNode(api: KubeApi, draft: NodeDraft, signal: AbortSignal): Promise<void> {
@@ -33,6 +40,7 @@ export async function createNode(api: KubeApi, draft: NodeDraft, signal: AbortSi
     'kubernetes.io/hostname': name,
     'kubernetes.io/os': 'linux',
     [groupLabel]: group,
+    ...draft.labels,
     ...(controlPlane && { [controlPlaneLabel]: '' }),
   }
   const spec = controlPlane ? { taints: [taint] } : {}
@@ -41,6 +49,9 @@ export async function createNode(api: KubeApi, draft: NodeDraft, signal: AbortSi
   const ready = { type: 'Ready', status: 'True', lastHeartbeatTime: at, lastTransitionTime: at }
   const body = { status: { nodeInfo: { kubeletVersion: version }, ...(foreign && { conditions: [ready] }) } }
   await api.patch(nodes, { name }, { type: 'merge', body }, signal, 'status')
+  if (!draft.unjudged) return
+  const untainted = { spec: { taints: controlPlane ? [taint] : null } }
+  await api.patch(nodes, { name }, { type: 'merge', body: untainted }, signal)
 }
 
 export interface WorkloadDraft {

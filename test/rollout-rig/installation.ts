@@ -8,23 +8,39 @@ import { plainRequests } from '../apiserver/plain-request.ts'
 import { writeKubeconfig } from '../apiserver/real-client.ts'
 import type { ApiServer } from '../bed/api-server.ts'
 import { findPrograms, sayToStderr } from '../bed/programs.ts'
-import { runSlipway } from './slipway-process.ts'
+import { ownProgram, runSlipway } from './slipway-process.ts'
 
 export const namespace = 'slipway-system'
 
 const tokenSchema = z.object({ status: z.object({ token: z.string() }) })
 const claimsSchema = z.object({ jti: z.string() })
 
-export async function installSlipway(server: ApiServer): Promise<void> {
-  const { code, out, err } = await runSlipway(['install', '--print', '--namespace', namespace])
-  if (code !== 0) throw new Error(`slipway install --print ended with ${code}: ${err}`)
-  await kubectl(server, ['apply', '-f', '-'], out)
+export async function installSlipway(server: ApiServer, ...options: readonly string[]): Promise<void> {
+  await installFrom(ownProgram, server, ...options)
+}
+
+/** What that program prints for it, over whatever was installed before. */
+export async function installFrom(program: string, server: ApiServer, ...options: readonly string[]): Promise<void> {
+  await kubectl(server, ['apply', '-f', '-'], await printed(program, options))
   await kubectl(server, ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s'])
+}
+
+/** What `slipway install --print` prints with these options. */
+export async function installation(...options: readonly string[]): Promise<string> {
+  return await printed(ownProgram, options)
+}
+
+async function printed(program: string, options: readonly string[]): Promise<string> {
+  const { code, out, err } = await runSlipway(['install', '--print', '--namespace', namespace, ...options], {}, program)
+  if (code !== 0) throw new Error(`slipway install --print ended with ${code}: ${err}`)
+  return out
 }
 
 export async function kubectl(server: ApiServer, args: readonly string[], input = ''): Promise<string> {
   const programs = await findPrograms(sayToStderr)
-  const child = spawn(programs('kubectl'), [`--kubeconfig=${server.kubeconfigPath}`, ...args])
+  // What it remembers of an API server goes by the address, and another one had it before.
+  const own = [`--kubeconfig=${server.kubeconfigPath}`, `--cache-dir=${server.dir}/kubectl-cache`]
+  const child = spawn(programs('kubectl'), [...own, ...args])
   const ended = once(child, 'exit')
   child.stdin.end(input)
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended])

@@ -1,5 +1,6 @@
 // An onlooker with a watch of its own: what the nodes went through, event by event, whatever our own status says of it.
 
+import { expect, vi } from 'vitest'
 import { SystemClock } from '../../src/adapters/clock/system-clock.ts'
 import { SystemRandom } from '../../src/adapters/random/system-random.ts'
 import { type Node, nodes } from '../../src/api/kube.ts'
@@ -22,6 +23,7 @@ export interface Sight {
 
 export class NodeObserver {
   readonly sights: Sight[] = []
+  readonly #api: KubeApi
   readonly #store = new Store<Node>()
   readonly #stop = new AbortController()
   readonly #reflector: Reflector<Node>
@@ -29,6 +31,7 @@ export class NodeObserver {
   #running: Promise<void> | undefined
 
   constructor(api: KubeApi) {
+    this.#api = api
     this.#store.subscribe(({ key, type, object }) => this.#see(key, type === 'removed' ? undefined : object))
     this.#reflector = new Reflector({
       ...{ api, type: nodes, selection: {}, store: this.#store },
@@ -46,6 +49,19 @@ export class NodeObserver {
     await this.#running
   }
 
+  /** Resolves when it has seen of each node what the API server knows now: its watch comes after what others read. */
+  async catchUp(): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        const { items } = await this.#api.list(nodes, {}, this.#stop.signal)
+        const behind = items.filter(({ metadata }) => BigInt(metadata.resourceVersion) > this.#versionOf(metadata.name))
+        expect(behind.map(({ metadata }) => metadata.name)).toEqual([])
+        expect(this.nodes()).toHaveLength(items.length)
+      },
+      { timeout: 60_000, interval: 100 },
+    )
+  }
+
   nodes(): readonly Node[] {
     return [...this.#store.values()]
   }
@@ -61,6 +77,10 @@ export class NodeObserver {
 
   cordoned(): readonly string[] {
     return this.nodes().flatMap(({ metadata, spec }) => (spec.unschedulable === true ? [metadata.name] : []))
+  }
+
+  #versionOf(name: string): bigint {
+    return BigInt(this.node(name)?.metadata.resourceVersion ?? 0)
   }
 
   #see(name: string, node: Node | undefined): void {

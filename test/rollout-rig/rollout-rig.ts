@@ -5,19 +5,25 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
+import { FileDisk } from '../../src/adapters/disk/file-disk.ts'
+import { rootedDisk } from '../../src/adapters/disk/rooted-disk.ts'
 import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../src/api/direct-update.ts'
 import { leases } from '../../src/api/kube.ts'
 import { isKubeError } from '../../src/api/kube-error.ts'
 import { type MaintenancePolicy, maintenancePolicies, policyName } from '../../src/api/maintenance-policy.ts'
 import { nodeStates } from '../../src/api/node-state.ts'
 import type { HttpKubeApi } from '../../src/kube/http/http-kube-api.ts'
+import { microTime } from '../../src/kube/micro-time.ts'
+import type { HostFiles } from '../../src/ports/host-files.ts'
+import { DiskFiles } from '../../src/sim/disk-files.ts'
 import { realClient } from '../apiserver/real-client.ts'
 import { type ApiServer, startApiServer } from '../bed/api-server.ts'
+import { freePorts } from '../bed/child-program.ts'
 import { createNodes, groupLabel, type NodeDraft } from './cluster-objects.ts'
 import { type RanStep, ranSteps } from './executions.ts'
-import { type AccountAccess, accountAccess, installSlipway, namespace } from './installation.ts'
+import { type AccountAccess, accountAccess, installFrom, namespace } from './installation.ts'
 import { NodeObserver } from './node-observer.ts'
-import { SlipwayProcess } from './slipway-process.ts'
+import { ownProgram, SlipwayProcess } from './slipway-process.ts'
 
 export interface RigOptions {
   readonly controlPlane: number
@@ -29,11 +35,25 @@ export interface RigOptions {
   readonly version: string
   /** False: the nodes are Ready by themselves, and no kubelet of ours is played. */
   readonly kubelets?: boolean
+  /** False: nobody judges nodes by their silence, so that an API server that was away makes none of them unready. */
+  readonly nodeLifecycle?: boolean
+  readonly labelsOf?: (index: number) => Readonly<Record<string, string>>
+  readonly auditWhole?: readonly string[]
+  /** Further arguments of the operators. */
+  readonly operatorArguments?: readonly string[]
+  /** Further arguments of kube-apiserver. */
+  readonly apiArguments?: readonly string[]
+  /** What is installed and started at first; of these sources if not said. */
+  readonly program?: string
 }
 
 export interface Operator extends AccountAccess {
   readonly process: SlipwayProcess
+  readonly metricsUrl: string
 }
+
+/** A server without streaming lists, as older ones are: everything is listed, then watched. */
+export const listsApart = ['--feature-gates=WatchList=false']
 
 const controllers = [
   'deployment-controller',
@@ -76,19 +96,25 @@ export class RolloutRig {
       const args = ['sim', 'agents', '--kubeconfig', server.kubeconfigPath, '--work', options.work]
       const own = ['--selector', `${groupLabel}=${group}`, '--state', this.#stateDirs[index] ?? '']
       const kubelets = options.kubelets === false ? [] : ['--kubelets']
-      return new SlipwayProcess(group, [...args, ...own, ...kubelets], join(server.dir, `agents-${group}.log`))
+      const log = join(server.dir, `agents-${group}.log`)
+      return new SlipwayProcess(group, [...args, ...own, ...kubelets], log, options.program)
     })
     process.once('exit', this.#killAll)
   }
 
   /** Everything runs and every agent has reported. */
   static async start(options: RigOptions): Promise<RolloutRig> {
-    const animated = options.kubelets === false ? controllers : [...controllers, nodeLifecycle]
-    const server = await startApiServer({ controllers: animated, audit: true })
+    const { kubelets = true, nodeLifecycle: judged = kubelets } = options
+    const { auditWhole = [], apiArguments = [], program = ownProgram } = options
+    const animated = judged ? [...controllers, nodeLifecycle] : controllers
+    const server = await startApiServer({ controllers: animated, audit: true, auditWhole, apiArguments })
     try {
       const { api } = await realClient(server.kubeconfigPath)
-      await installSlipway(server)
-      const operators = await Promise.all(['a', 'b'].map((name) => operatorProcess(server, `operator-${name}`)))
+      await installFrom(program, server)
+      const names = ['operator-a', 'operator-b']
+      const operators = await Promise.all(
+        names.map((name) => operatorProcess(server, name, program, options.operatorArguments)),
+      )
       const rig = new RolloutRig(server, api, operators, options)
       await rig.#begin().catch(async (error: unknown) => {
         const logs = rig.#processes().map(({ name, log }) => `--- ${name}\n${log.slice(-2000)}`)
@@ -146,6 +172,12 @@ export class RolloutRig {
     )
   }
 
+  /** Somebody else's name on it, as fresh as if that one led; nobody renews it. */
+  async stealLease(): Promise<void> {
+    const spec = { holderIdentity: 'thief', renewTime: microTime(new Date()) }
+    await this.api.patch(leases, { name: leaseName, namespace }, { type: 'merge', body: { spec } }, this.#signal)
+  }
+
   async setBudget(maxUnavailable: number): Promise<void> {
     const body = { spec: { budgets: [{ maxUnavailable }] } }
     await this.api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body }, this.#signal)
@@ -165,8 +197,8 @@ export class RolloutRig {
   }
 
   /** Waits for an end, good or bad; says how it stood when the time is up. */
-  ended(name: string, timeout: number): Promise<DirectUpdate> {
-    return vi.waitFor(
+  async ended(name: string, timeout: number): Promise<DirectUpdate> {
+    const ended = await vi.waitFor(
       async () => {
         const update = await this.update(name)
         const { phase, progress, conditions, nodes } = update.status ?? {}
@@ -175,6 +207,8 @@ export class RolloutRig {
       },
       { timeout, interval: 250 },
     )
+    await this.observer.catchUp()
+    return ended
   }
 
   async isGone(name: string): Promise<boolean> {
@@ -187,6 +221,12 @@ export class RolloutRig {
     )
   }
 
+  /** Of a pretend machine, as somebody on it would see them; its agent is not told of what is written here. */
+  files(node: string): HostFiles {
+    const group = this.drafts.find(({ name }) => name === node)?.group ?? ''
+    return new DiskFiles(rootedDisk(new FileDisk(), join(this.#dir, group, node)))
+  }
+
   ranSteps(): readonly RanStep[] {
     return ranSteps(this.#stateDirs)
   }
@@ -196,7 +236,8 @@ export class RolloutRig {
   }
 }
 
-function draftNodes({ controlPlane, workers, agentProcesses, version, kubelets }: RigOptions): readonly NodeDraft[] {
+function draftNodes(options: RigOptions): readonly NodeDraft[] {
+  const { controlPlane, workers, agentProcesses, version, kubelets, nodeLifecycle, labelsOf } = options
   const names = [
     ...Array.from({ length: controlPlane }, (_, index) => `cp${index + 1}`),
     ...Array.from({ length: workers }, (_, index) => `w${index + 1}`),
@@ -207,12 +248,21 @@ function draftNodes({ controlPlane, workers, agentProcesses, version, kubelets }
     group: `g${index % agentProcesses}`,
     version,
     foreign: kubelets === false,
+    unjudged: nodeLifecycle === false,
+    ...(labelsOf && { labels: labelsOf(index) }),
   }))
 }
 
-async function operatorProcess(server: ApiServer, name: string): Promise<Operator> {
+async function operatorProcess(
+  server: ApiServer,
+  name: string,
+  program: string,
+  more: readonly string[] = [],
+): Promise<Operator> {
   const access = await accountAccess(server, 'slipway-operator', `${name}.conf`)
   const args = ['operator', '--kubeconfig', access.kubeconfig, '--identity', name, '--namespace', namespace]
-  const serving = ['--metrics-address', '127.0.0.1:0']
-  return { ...access, process: new SlipwayProcess(name, [...args, ...serving], join(server.dir, `${name}.log`)) }
+  const address = `127.0.0.1:${(await freePorts(1))[0]}`
+  const log = join(server.dir, `${name}.log`)
+  const process = new SlipwayProcess(name, [...args, '--metrics-address', address, ...more], log, program)
+  return { ...access, process, metricsUrl: `http://${address}/metrics` }
 }

@@ -1,20 +1,23 @@
 // Slipway run from its sources as a real process: one that stays until it is stopped, killed or frozen, or one command.
 
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { ChildProgram } from '../bed/child-program.ts'
 
-const program = fileURLToPath(new URL('../../src/main/slipway.ts', import.meta.url))
+/** Of these sources. */
+export const ownProgram = fileURLToPath(new URL('../../src/main/slipway.ts', import.meta.url))
 const commandWithinMs = 60_000
 
 export class SlipwayProcess {
   readonly name: string
   readonly #args: readonly string[]
   readonly #logPath: string
+  #program: string
   #child: ChildProgram | undefined
 
-  constructor(name: string, args: readonly string[], logPath: string) {
+  constructor(name: string, args: readonly string[], logPath: string, program = ownProgram) {
+    this.#program = program
     this.name = name
     this.#args = args
     this.#logPath = logPath
@@ -24,12 +27,20 @@ export class SlipwayProcess {
     return this.#child?.pid ?? 0
   }
 
+  /** Empty before its first start. */
   get log(): string {
-    return readFileSync(this.#logPath, 'utf8')
+    return existsSync(this.#logPath) ? readFileSync(this.#logPath, 'utf8') : ''
   }
 
   start(): void {
-    this.#child ??= new ChildProgram(process.execPath, [program, ...this.#args], this.#logPath)
+    this.#child ??= new ChildProgram(process.execPath, [this.#program, ...this.#args], this.#logPath)
+  }
+
+  /** Killed, and started again as that program; all it finds is what it had written down. */
+  async becomes(program: string): Promise<void> {
+    await this.kill()
+    this.#program = program
+    this.start()
   }
 
   /** SIGKILL: it gets no chance to tidy up. */
@@ -72,6 +83,7 @@ export interface CommandResult {
 export function runSlipway(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  program = ownProgram,
 ): Promise<CommandResult> {
   const inherited = { PATH: process.env.PATH ?? '', HOME: '/nonexistent', NO_COLOR: '1' }
   return new Promise((resolve, reject) => {

@@ -24,6 +24,7 @@ export const rollout = (phase: Rollout['phase'], part: Partial<Rollout> = {}): R
   operationID: id,
   phase,
   since: at(0),
+  takenAt: at(0),
   attempt: 1,
   cordon: { prior: 'Schedulable' },
   ...part,
@@ -95,3 +96,10 @@ export const wait = (seconds?: number) => ({
   action: 'wait',
   ...(seconds !== undefined && { untilMs: start + seconds * 1000 }),
 })
+
+/** An agent says nothing more of an order after one of these. */
+export const lastStates: readonly AgentOrder['state'][] = ['Succeeded', 'Failed', 'Withdrawn', 'Refused']
+
+/** Whether the order may still run: the agent has neither ended it nor put it into a person's hands. */
+export const mayRun = (order: Order | undefined, answer: AgentOrder | undefined): boolean =>
+  order !== undefined && !(answer?.id === order.id && [...lastStates, 'RequiresAttention'].includes(answer.state))

@@ -110,6 +110,32 @@ describe('a control plane of three', () => {
   })
 })
 
+describe('a control plane without etcd', () => {
+  scenario('waits until a person says that there is none', three, async ({ cluster, update, person }) => {
+    for (const name of ['cp1', 'cp2', 'cp3']) {
+      for (const manifest of ['etcd', 'kube-apiserver']) {
+        await cluster.machine(name).host.files.remove(`/etc/kubernetes/manifests/${manifest}.yaml`)
+      }
+    }
+    const waiting = await update.script('true').is('InProgress', 'EtcdUnknown')
+    expect(waiting.condition('Blocked')?.message).toContain('datastore: Other')
+    await cluster.pass(600_000)
+    expect(cluster.taken).toEqual([])
+    await person.setsPolicy({ datastore: 'Other' })
+    await waiting.succeeds()
+  })
+
+  scenario(
+    'is asked for the etcd that is there, whatever a person says',
+    three,
+    async ({ cluster, update, person }) => {
+      await person.setsPolicy({ datastore: 'Other' })
+      await cluster.sim.controlPlaneServers.addLearner('cp4')
+      await update.script('true').is('InProgress', 'EtcdLearner')
+    },
+  )
+})
+
 describe('maintenance of a control-plane node', () => {
   const able = {
     ...three,

@@ -1,7 +1,7 @@
 // Kills one process at one chosen moment: right before or right after its n-th write or disk operation. Counts them as well,
 // so that a story can first be told without trouble and then once for each of them.
 
-import type { KubeError } from '../../src/api/kube-error.ts'
+import { KubeError } from '../../src/api/kube-error.ts'
 import type { DiskFault } from '../../src/sim/process-host.ts'
 import type { FaultSource, RequestFault, RequestInfo } from '../../src/sim/request-fault.ts'
 import type { ClusterFaults } from '../../src/sim/sim-cluster.ts'
@@ -63,12 +63,22 @@ export class CrashPoint implements ClusterFaults, FaultSource {
     this.#absentAgents.delete(node)
   }
 
+  /** Whether the API answers nobody: agents, operators. */
+  isApiAway = false
+
   /** From now on the API server answers such requests of the operator so; where a kind is named, only those about it. */
   refuse(verb: RequestInfo['verb'], error: KubeError, type?: { readonly kind: string }): void {
     this.#refused.set(verb, { error, kind: type?.kind })
   }
 
+  /** Such requests are answered again. */
+  allow(verb: RequestInfo['verb']): void {
+    this.#refused.delete(verb)
+  }
+
   onRequest({ client, verb, type, write }: RequestInfo): RequestFault | undefined {
+    if (this.isApiAway)
+      return { outcome: 'fail', effect: 'none', error: new KubeError('Unreachable', 'the API is away') }
     const { error, kind = type.kind } = (client.startsWith('operator/') && this.#refused.get(verb)) || {}
     if (error && kind === type.kind) return { outcome: 'fail', effect: 'none', error }
     if (this.#absentAgents.has(nodeOf(client))) return { outcome: 'crash', effect: 'none' }

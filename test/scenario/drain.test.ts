@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { deployments, podDisruptionBudgets, pods } from '../../src/api/kube.ts'
+import { KubeError } from '../../src/api/kube-error.ts'
 import { scenario } from './story.ts'
 import { shop } from './story-person.ts'
 
@@ -30,6 +31,23 @@ describe('a drain', () => {
     await person.changes(deployments, 'web', { spec: { replicas: 3 } })
     await running.succeeds()
   })
+
+  scenario(
+    'whose eviction is refused says so on each node, also when nothing else happens',
+    { nodes: 4 },
+    async (story) => {
+      const { cluster, update, person, faults } = story
+      await person.deploys({ name: 'web', replicas: 3, maxUnavailable: 1 })
+      await cluster.pass(15_000)
+      faults.refuse('evict', new KubeError('Forbidden', 'admission webhook "guard" denied the request'))
+      const nodeSelector = {
+        matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In' as const, values: ['w1', 'w2'] }],
+      }
+      update.script('true', { nodeSelector, strategy: { maxUnavailable: 2 } })
+      await cluster.nodeIs('w1', 'Draining', 'PodEvictionRefused')
+      await cluster.nodeIs('w2', 'Draining', 'PodEvictionRefused')
+    },
+  )
 
   scenario('of a pod under two budgets names both, and goes on when one is gone', { nodes: 3 }, async (story) => {
     const { cluster, update, person } = story

@@ -294,6 +294,19 @@ describe('a gate that can never be told', () => {
     untouched(story)
   })
 
+  scenario('nor does anything start by one of the policy, until it is corrected', { nodes: 2 }, async (story) => {
+    const { person, update, cluster } = story
+    await person.setsPolicy({ gates: [{ name: 'ceph', type: 'Cel', expression: 'object.status.' }] })
+    await cluster.pass(1_000)
+    const refused = await update.script('true').is('Pending', 'GateInvalid')
+    expect(refused.condition('Planned')).toMatchObject({ status: 'False', reason: 'GateInvalid' })
+    expect(refused.condition('Planned')?.message).toContain('MaintenancePolicy/default: gate ceph: its expression')
+    await cluster.pass(600_000)
+    untouched(story)
+    await person.setsPolicy({ gates: [{ type: 'NodeReady' }] })
+    await refused.succeeds()
+  })
+
   const web = new PretendWeb()
   scenario('a query the server refuses fails at once', { nodes: 2, web }, async (story) => {
     const body = JSON.stringify({ status: 'error', errorType: 'bad_data', error: 'parse error: unexpected end' })

@@ -161,7 +161,8 @@ describe('hooks of a node', () => {
   scenario('refuse it: it is not touched', { nodes: 3, web: refusing }, async ({ cluster, update }) => {
     refusing.answers('hooks.example', { status: 409, body: 'not this one' })
     const hooks: Hooks = [{ name: 'ask', when: 'BeforeNode', ...http('ask') }]
-    await update.script('true', { hooks }).fails()
+    const failed = await update.script('true', { hooks }).fails()
+    expect(failed.condition('Failed')?.message).toContain('1 failed (cp1) and wait for a person')
     const rollout = cluster.state('cp1')?.status?.rollout
     expect(rollout?.reason).toMatchObject({ code: 'HookFailed' })
     expect(rollout?.reason?.message).toContain('hook ask failed: http://hooks.example/ask answered 409: not this one')
@@ -247,6 +248,87 @@ describe('hooks of an update and its waves', () => {
     await held.isGone()
     expect(told(refusing)).toEqual(['start', 'end cleanup'])
     expect(cluster.allRuns).toEqual({ cp1: 0, w1: 0 })
+  })
+
+  const mended = new PretendWeb()
+  scenario('run again when a person says so, and are cleaned up once', { nodes: 2, web: mended }, async (story) => {
+    const { update, cluster } = story
+    const refuses =
+      (path: string) =>
+      async ({ url }: { readonly url: string }) =>
+        url.endsWith(path) ? { status: 400, body: 'no' } : ok
+    mended.answers('hooks.example', refuses('/start'))
+    const held = await update.script('true', { hooks: all }).is('RequiresAttention', 'HookFailed')
+    // A word that was there before, or that is for some nodes, is not for this.
+    expect(held.condition('Stalled')?.message).toContain('hook start failed')
+    expect(held.condition('Stalled')?.message).toContain('slipway retry update')
+    await held.isRetried('a', ['w1'])
+    await cluster.pass(60_000)
+    expect(told(mended)).toEqual(['start'])
+    await held.isRetried('b')
+    await cluster.until('it failed again', () => told(mended).length === 2 && held.status.phase === 'RequiresAttention')
+    await cluster.pass(60_000)
+    crashOperators(story)
+    mended.answers('hooks.example', refuses('/after-wave'))
+    await held.isRetried('c')
+    await cluster.until('the wave’s own fails', () => told(mended).includes('after-wave'))
+    await held.is('RequiresAttention', 'HookFailed')
+    mended.answers('hooks.example', ok)
+    await held.isRetried('d')
+    await held.succeeds()
+    await cluster.until('all is cleaned up', () => told(mended).includes('end cleanup'))
+    const count = (what: string) => told(mended).filter((line) => line === what).length
+    expect([count('start'), count('after-wave'), count('end cleanup')]).toEqual([3, 3, 1])
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 1 })
+  })
+
+  const soaking = new PretendWeb()
+  scenario('of a wave run once, also while it soaks', { nodes: 4, web: soaking }, async ({ update, cluster }) => {
+    soaking.answers('hooks.example', ok)
+    const hooks: Hooks = [{ name: 'wave', when: 'BeforeWave', ...http('wave'), cleanup: http('wave-over') }]
+    const strategy = { waves: [{ size: 1, soak: '3m' }, { size: '100%' as const }] }
+    await update.script('true', { hooks, strategy }).succeeds()
+    await cluster.pass(60_000)
+    expect(told(soaking)).toEqual(Array(3).fill(['wave', 'wave-over cleanup']).flat())
+  })
+
+  const several = new PretendWeb()
+  scenario('of a wave run in turn, each once a wave', { nodes: 4, web: several }, async ({ update, cluster }) => {
+    several.answers('hooks.example', ok)
+    const hooks: Hooks = [
+      { name: 'freeze', when: 'BeforeWave', ...http('freeze'), cleanup: http('thaw') },
+      { name: 'silence', when: 'BeforeWave', ...http('silence'), cleanup: http('speak') },
+      { name: 'look', when: 'AfterWave', ...http('look'), cleanup: http('look-away') },
+      { name: 'tell', when: 'AfterWave', ...http('tell') },
+    ]
+    const strategy = {
+      waves: [
+        { size: 1, soak: '3m' },
+        { size: '100%' as const, soak: '1m' },
+      ],
+    }
+    await update.script('true', { hooks, strategy }).succeeds()
+    await cluster.pass(60_000)
+    const wave = ['freeze', 'silence', 'look', 'tell', 'look-away cleanup', 'speak cleanup', 'thaw cleanup']
+    // The control plane, and two waves of workers.
+    expect(told(several)).toEqual([...wave, ...wave, ...wave])
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 1, w2: 1, w3: 1 })
+  })
+
+  const afresh = new PretendWeb()
+  scenario('of a wave that failed are in force for the rest of it', { nodes: 4, web: afresh }, async (story) => {
+    const { update, cluster } = story
+    afresh.answers('hooks.example', ok)
+    const hooks: Hooks = [{ name: 'wave', when: 'BeforeWave', ...http('wave'), cleanup: http('wave-over') }]
+    cluster.failing.add('w2')
+    const failed = await update.script('true', { hooks }).fails()
+    await cluster.until('it is cleaned up', () => told(afresh).length === 4)
+    cluster.failing.clear()
+    await failed.isRetried('again')
+    await failed.succeeds()
+    await cluster.pass(60_000)
+    // The control plane; the workers up to the one that failed; that one and the rest.
+    expect(told(afresh)).toEqual(Array(3).fill(['wave', 'wave-over cleanup']).flat())
   })
 
   const late = new PretendWeb()

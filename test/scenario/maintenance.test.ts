@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { noteFailure } from '../../src/agent/sentinels/maintenance-failure.ts'
+import { podDisruptionBudgets } from '../../src/api/kube.ts'
 import { logsAnnotation, nodeStates } from '../../src/api/node-state.ts'
 import { inProgressAnnotation, neededAnnotation, waitingTaint } from '../../src/core/maintenance/node-marks.ts'
 import { operatorNamespace } from '../../src/sim/workloads.ts'
@@ -18,6 +19,7 @@ import {
 } from './maintenance-story.ts'
 import { play, type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
+import { shop } from './story-person.ts'
 
 describe('maintenance by a file of the host', () => {
   scenario('is off until the policy asks for it', able(3), async ({ cluster }) => {
@@ -129,6 +131,28 @@ describe('a reboot by sentinel', () => {
     expect(
       ['w1', 'w2'].map((name) => cluster.state(name)?.status?.agent?.order?.steps.map((step) => step.attempts)),
     ).toEqual([[1], [1]])
+  })
+})
+
+describe('a reboot whose drain is given up', () => {
+  scenario('lets the next node go, and is tried again by itself', able(4), async ({ cluster, person }) => {
+    const sentinel = '/var/run/reboot-required'
+    await person.setsPolicy({ reboots: { sentinels: [sentinel] }, drain: { timeout: '2m', onTimeout: 'Abort' } })
+    const onW1 = { nodeSelector: { 'kubernetes.io/hostname': 'w1' } }
+    await person.deploys({ name: 'web', replicas: 1, maxUnavailable: 0, pod: onW1 })
+    await cluster.pass(15_000)
+    await cluster.until('the hosts are watched', () => cluster.state('w3')?.status?.agent?.sentinels !== undefined)
+    await files(cluster, 'w1').write(sentinel, '', asRoot)
+    await cluster.nodeIs('w1', 'Draining', 'PodDisruptionBudget')
+    await files(cluster, 'w2').write(sentinel, '', asRoot)
+    await cluster.nodeIs('w1', 'Failed', 'DrainAborted')
+    await cluster.nodeIs('w2', 'Done')
+    expect(cluster.isCordoned('w1')).toBe(false)
+    await cluster.nodeIs('w1', 'Draining', 'PodDisruptionBudget')
+    await cluster.nodeIs('w1', 'Failed', 'DrainAborted')
+    await person.deletes(podDisruptionBudgets, { name: 'web', namespace: shop })
+    await cluster.nodeIs('w1', 'Done')
+    await cluster.until('nothing is left', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
   })
 })
 

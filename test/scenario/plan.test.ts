@@ -1,31 +1,13 @@
 // A plan is made from what can be read of a living cluster, and the cluster is left as it was.
 
 import { describe, expect } from 'vitest'
-import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
 import type { GateSpec } from '../../src/api/gate.ts'
-import { type ClusterSnapshot, clusterSnapshotSchema } from '../../src/api/snapshot.ts'
-import { readClusterSnapshot } from '../../src/cli/cluster-snapshot.ts'
-import type { PlanReport } from '../../src/core/plan/plan-report.ts'
-import { rehearse } from '../../src/main/simulation/rehearse.ts'
-import { type Story, scenario } from './story.ts'
+import { planOf } from './planned.ts'
+import { scenario } from './story.ts'
 import { shop } from './story-person.ts'
 import { scriptOf } from './story-update.ts'
 
-const { signal } = new AbortController()
 const script = scriptOf('true')
-
-/** Saved and read back, as a file would be. */
-async function snapshotOf({ cluster }: Story): Promise<ClusterSnapshot> {
-  const { sim } = cluster
-  const read = readClusterSnapshot(sim.client('reader'), sim.clock, signal)
-  await cluster.pass(1_000)
-  return clusterSnapshotSchema.parse(JSON.parse(JSON.stringify(await read)))
-}
-
-async function planOf(story: Story, spec: DirectUpdateSpec): Promise<PlanReport> {
-  const options = { update: { name: 'planned', spec }, version: '0.0.0', seed: 7, rehearsals: 3 }
-  return rehearse({ ...options, snapshot: await snapshotOf(story) }, signal)
-}
 
 const requests = (cpu: string) => ({
   containers: [{ name: 'main', image: 'pretend', resources: { requests: { cpu } } }],
@@ -40,10 +22,30 @@ describe('a plan', () => {
     expect(plan).toMatchObject({ verdict: 'clear', nodes: 5, blockers: [], unplaced: [] })
     expect(plan.waves.map(({ nodes }) => nodes.map(({ name }) => name))).toEqual([['cp1'], ['w1', 'w2', 'w3', 'w4']])
     expect(plan.waves.every(({ nodes }) => nodes.every(({ certain }) => certain))).toBe(true)
+    expect(plan.warnings).toMatchObject([
+      {
+        code: 'ControlPlaneAway',
+        message: expect.stringMatching(
+          /while cp1 is worked on: it is the only .*; expect it back after 1m at most \(assumed\)$/,
+        ),
+      },
+    ])
     expect(plan.durationSeconds.expected).toBeGreaterThan(5 * 45)
     expect(plan.durationSeconds.expected).toBeLessThan(5 * 120)
     const written = Number(story.cluster.sim.server.resourceVersion) - Number(versionBefore)
     expect(written, 'only heartbeats go on').toBeLessThan(20)
+  })
+
+  scenario('knows that a backup comes first, without its Secrets', { nodes: 3 }, async (story) => {
+    const far = { name: 'far', s3: { bucket: 'backups', secret: 'keys' }, encryption: { secret: 'key' } }
+    await story.person.setsPolicy({ backupStores: [{ ...far, schedule: { cron: '@daily' } }] })
+    const plan = await planOf(story, { script, backup: { etcd: 'Required' } })
+    expect(plan).toMatchObject({ verdict: 'clear', nodes: 3, blockers: [] })
+    expect(plan.assumptions).toContain('backups of etcd are taken to succeed within half a minute')
+    const needless = await planOf(story, { script, backup: { store: 'near' } })
+    expect(needless.verdict).toBe('clear')
+    const lacking = await planOf(story, { script, backup: { etcd: 'Required', store: 'near' } })
+    expect(lacking).toMatchObject({ verdict: 'blocked', blockers: [{ code: 'BackupStoreMissing' }] })
   })
 
   scenario('calls a budget that never allows anything certain', { nodes: 4 }, async (story) => {

@@ -5,7 +5,7 @@ import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.t
 import { scriptDriver } from '../../src/agent/drivers/script.ts'
 import type { SideTask } from '../../src/agent/side-task.ts'
 import { Turn } from '../../src/agent/turn.ts'
-import type { SealedText } from '../../src/api/desired-state.ts'
+import type { SealedText } from '../../src/api/sealed-text.ts'
 import { SlipwayError } from '../../src/api/slipway-error.ts'
 import { sealingContext } from '../../src/core/profile/sealing-context.ts'
 import type { Sealing } from '../../src/ports/sealing.ts'
@@ -42,8 +42,10 @@ function equip(node: string): Equipment {
   }
 }
 
-/** A cluster whose agents apply profiles: files only, as pretend machines have nothing else. */
-export function profileStory(nodes: number): StoryOptions {
+type KeyDay = (node: string, publish: () => void) => void
+
+/** A cluster whose agents apply profiles: files only, as pretend machines have nothing else. `keyDay`: when a host has its key. */
+export function profileStory(nodes: number, keyDay: KeyDay = (_node, publish) => publish()): StoryOptions {
   // Driver and watch of one agent share what they share on a real host.
   const lives = new Map<string, Equipment>()
   const life = (node: string) => {
@@ -54,7 +56,7 @@ export function profileStory(nodes: number): StoryOptions {
   const publishKey: SideTask = {
     name: 'host-key',
     run: ({ publisher, nodeName }) => {
-      publisher.publish({ publicKey: keyOf(nodeName) })
+      keyDay(nodeName, () => publisher.publish({ publicKey: keyOf(nodeName) }))
       return Promise.resolve()
     },
   }

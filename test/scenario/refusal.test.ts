@@ -24,7 +24,7 @@ describe('an update that can never be carried out is refused for good and touche
   const cases: readonly (readonly [string, DirectUpdateSpec, string, RegExp])[] = [
     ['a downgrade', { kubernetes: { version: 'v1.34.9' } }, 'Downgrade', /runs v1.35.4, which is newer than v1.34.9/],
     ['a version nobody offers', { kubernetes: { version: 'v1.35.99' } }, 'VersionUnknown', /cannot install v1.35.99/],
-    ['a minor version skipped', { kubernetes: { version: 'v1.37.0' } }, 'VersionSkipsMinor', /go to v1.36 first/],
+    ['another major version', { kubernetes: { version: 'v2.0.0' } }, 'VersionSkipsMinor', /go to v1.36 first/],
     [
       'workers newer than the API server',
       { kubernetes: { version: 'v1.36.3' }, nodeSelector: workersOnly },

@@ -227,7 +227,7 @@ describe('retry', () => {
     cluster.failing.add('w1')
     const failed = await update.script('true').fails()
     const { operationID } = failed.status
-    expect(failed.condition('Failed')?.message).toContain('1 failed (w1) and stay cordoned')
+    expect(failed.condition('Failed')?.message).toContain('1 failed (w1) and wait for a person')
     await killOperators(story)
     cluster.failing.clear()
     let wasFree = false

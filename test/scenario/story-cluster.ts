@@ -14,7 +14,7 @@ const patienceMs = 600_000
 
 export class StoryCluster {
   readonly sim: SimCluster
-  /** Nodes on which scripts fail. */
+  /** Nodes on which scripts fail, and upgrades of the control plane. */
   readonly failing = new Set<string>()
 
   constructor({ cluster }: SimulatedCluster) {

@@ -133,6 +133,13 @@ export class StoryUpdate {
     return this
   }
 
+  /** As `slipway retry` says it: without names a word for some nodes is taken back. */
+  async isRetried(token: string, nodes: readonly string[] | null = null): Promise<this> {
+    const body = { spec: { retry: { token, nodes } } }
+    await this.#api.patch(directUpdates, { name: this.name }, { type: 'merge', body }, this.#signal)
+    return this
+  }
+
   async isDeleted(): Promise<this> {
     await this.#created
     await this.#api.delete(directUpdates, { name: this.name }, {}, this.#signal)

@@ -31,6 +31,11 @@ export interface StoryOptions {
   readonly sideTasks?: SimulationOptions['sideTasks']
   readonly sealing?: SimulationOptions['sealing']
   readonly web?: SimulationOptions['web']
+  readonly stores?: SimulationOptions['stores']
+  readonly registry?: SimulationOptions['registry']
+  readonly versionsOnOffer?: SimulationOptions['versionsOnOffer']
+  readonly metrics?: SimulationOptions['metrics']
+  readonly audit?: SimulationOptions['audit']
   /** How many pods fit on a node. */
   readonly podCapacity?: number
   readonly podStartMs?: SimulationOptions['podStartMs']
@@ -80,7 +85,20 @@ export async function play(options: StoryOptions, tell: (story: Story) => Promis
 }
 
 function build(
-  { nodes, driversOf, sideTasks, sealing, web, podCapacity, podStartMs = [500, 2_000] }: StoryOptions,
+  {
+    nodes,
+    driversOf,
+    sideTasks,
+    sealing,
+    web,
+    stores,
+    registry,
+    versionsOnOffer,
+    metrics,
+    audit,
+    podCapacity,
+    podStartMs = [500, 2_000],
+  }: StoryOptions,
   seed: number,
   faults: CrashPoint,
   cluster: () => StoryCluster | undefined,
@@ -95,18 +113,23 @@ function build(
     log: silentLog,
     version: '0.0.0',
     slack: { staleMs: 5_000, requestMs: 2_000 },
-    exitCodeOf: (job, node) => (isScript(job.env.SLIPWAY_STEP) && cluster()?.failing.has(node) ? 1 : 0),
+    exitCodeOf: (job, node) => (mayFail(job.env.SLIPWAY_STEP) && cluster()?.failing.has(node) ? 1 : 0),
     faults: () => faults,
     ...(driversOf && { driversOf }),
     ...(sideTasks && { sideTasks }),
     ...(sealing && { sealing }),
     ...(web && { web }),
+    ...(stores && { stores }),
+    ...(registry && { registry }),
+    ...(versionsOnOffer && { versionsOnOffer }),
+    ...(metrics && { metrics }),
+    ...(audit && { audit }),
     ...(podCapacity !== undefined && { podCapacity }),
   })
 }
 
-function isScript(step = ''): boolean {
-  return step === 'script' || step.startsWith('job-')
+function mayFail(step = ''): boolean {
+  return step === 'script' || step === 'upgrade-control-plane' || step.startsWith('job-')
 }
 
 async function install(

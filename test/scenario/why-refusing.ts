@@ -25,8 +25,14 @@ export const refusingSituations: readonly Situation[] = [
   },
   {
     name: 'a version too far ahead',
-    arrange: ({ update }) => update.kubernetes('v1.38.0').is('Failed'),
-    asked: [{ of: 'update', code: 'VersionSkipsMinor', names: /v1\.38\.0/ }],
+    arrange: ({ update }) => update.kubernetes('v1.38.0').is('Pending', 'VersionSkipsMinor'),
+    asked: [
+      {
+        of: 'update',
+        code: 'VersionSkipsMinor',
+        names: /no version of v1\.37 is on offer, which lies on the way to v1\.38\.0/,
+      },
+    ],
   },
   {
     name: 'no node is selected',

@@ -5,6 +5,7 @@ import { SlipwayError } from '../../api/slipway-error.ts'
 import { manifestName, manifestText } from '../../core/bundle/manifest.ts'
 import type { BundleLook, BundleOrder, Bundles } from '../../ports/bundles.ts'
 import { namingPath, systemCode } from '../disk/disk-error.ts'
+import { syncFolder } from '../disk/sync-folder.ts'
 import { machinePath } from '../host/machine-path.ts'
 import { createBundle } from './create-bundle.ts'
 import { readBundle } from './read-bundle.ts'
@@ -84,15 +85,6 @@ async function syncFolders(root: string, { files }: BundleManifest): Promise<voi
   const folders = new Set<string>([root])
   for (const { path } of files) for (let at = dirname(path); at !== '.'; at = dirname(at)) folders.add(join(root, at))
   for (const folder of folders) await syncFolder(folder)
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }
 
 function mismatch(file: string, found: string, wanted: string): SlipwayError {

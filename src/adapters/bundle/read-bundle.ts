@@ -7,7 +7,7 @@ import type { BundleLook } from '../../ports/bundles.ts'
 import { namingPath, systemCode } from '../disk/disk-error.ts'
 import { broken, TarReader } from './tar-reader.ts'
 
-const mostManifestBytes = 16 * 1024 * 1024
+export const mostManifestBytes = 16 * 1024 * 1024
 
 /** Takes the bytes of a file that the manifest names. */
 export type TakeBody = (file: BundleFile, body: AsyncIterable<Buffer>) => Promise<void>

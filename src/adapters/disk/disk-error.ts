@@ -35,3 +35,10 @@ function codeOf(error: unknown): 'DiskFull' | 'DiskNotFound' | 'DiskFailed' {
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
+
+/** For `catch`: undefined where there is no such file or folder. */
+export function unlessMissing(error: unknown): undefined {
+  const code = systemCode(error)
+  if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+  throw error
+}

@@ -7,6 +7,7 @@ import type { Reason } from '../../api/reason.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Download, DownloadRequest } from '../../ports/download.ts'
 import { namingPath, systemCode } from '../disk/disk-error.ts'
+import { syncFolder } from '../disk/sync-folder.ts'
 import { WebClient, type WebClientOptions } from './web-client.ts'
 
 /** Answers that may be another one later, though they put the blame on the caller. */
@@ -101,14 +102,5 @@ async function sha256Of(path: string): Promise<string | undefined> {
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined
     throw error
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
   }
 }

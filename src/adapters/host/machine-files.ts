@@ -4,7 +4,8 @@ import { lstat, mkdir, open, readdir, readlink, rename, rm, statfs, unlink } fro
 import { basename, dirname, join } from 'node:path'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { FileAttributes, FileLook, HostFiles } from '../../ports/host-files.ts'
-import { namingPath, systemCode } from '../disk/disk-error.ts'
+import { namingPath, unlessMissing } from '../disk/disk-error.ts'
+import { syncFolder } from '../disk/sync-folder.ts'
 import { MachineNames } from './machine-names.ts'
 import { machinePath } from './machine-path.ts'
 import type { Relabel } from './selinux-label.ts'
@@ -163,19 +164,4 @@ async function makeFolders(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o755 })
   if (first === undefined) return
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-function unlessMissing(error: unknown): undefined {
-  const code = systemCode(error)
-  if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-  throw error
 }

@@ -141,6 +141,16 @@ describe('kubeconfigConnection', () => {
     await expect(loading).rejects.toMatchObject({ message: expect.not.stringContaining('\n') })
   })
 
+  test('a folder instead of a file, and a context that is not there, each say what to do', async () => {
+    await expect(load([folder])).rejects.toMatchObject({
+      message: `kubeconfig ${folder}: it cannot be read: it is a folder`,
+      nextStep: 'pass --kubeconfig FILE or set KUBECONFIG',
+    })
+    await expect(load([await file('k', { ...whole({}), 'current-context': 'x' })])).rejects.toMatchObject({
+      nextStep: 'pass --context NAME with one that is there',
+    })
+  })
+
   test.each([
     { script: 'echo "please log in" >&2; exit 3', says: 'failed with 3: please log in' },
     { script: 'echo hello', says: 'did not print JSON' },

@@ -30,6 +30,7 @@ export async function kubeconfigConnection(options: KubeconfigOptions): Promise<
   const tlsServerName = cluster['tls-server-name']
   return {
     server: cluster.server,
+    context: selected.context,
     credentials,
     insecureSkipTlsVerify: cluster['insecure-skip-tls-verify'] ?? false,
     ...(authority === undefined ? {} : { authority }),

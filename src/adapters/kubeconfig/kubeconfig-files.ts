@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import type { z } from 'zod'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { whyUnreadable, yamlFault } from '../../core/file-fault.ts'
 import {
   type ClusterEntry,
   clusterSchema,
@@ -39,6 +40,12 @@ export function kubeconfigPaths(
   return listed.length > 0 ? [...new Set(listed)] : [join(env.HOME ?? '/', '.kube', 'config')]
 }
 
+/** Of all files, each once, in the order in which they stand there. */
+export async function contextNames(paths: readonly string[]): Promise<readonly string[]> {
+  const files = await Promise.all(paths.map(readConfig))
+  return [...new Set(files.flatMap((file) => file?.contexts?.flatMap(({ name }) => name ?? []) ?? []))]
+}
+
 export async function readSelected(paths: readonly string[], wantedContext: string | undefined): Promise<Selected> {
   const files = (await Promise.all(paths.map(readConfig))).filter((file) => file !== undefined)
   const [first] = files
@@ -56,7 +63,8 @@ export async function readSelected(paths: readonly string[], wantedContext: stri
       'pass --context NAME or run "kubectl config use-context NAME"',
     )
   }
-  const context = find(files, 'contexts', name, 'context', contextSchema, current?.path ?? first.path)
+  const others = 'pass --context NAME with one that is there'
+  const context = find(files, 'contexts', name, 'context', contextSchema, current?.path ?? first.path, others)
   const cluster = find(files, 'clusters', context.value.cluster, 'cluster', clusterSchema, context.path)
   const userName = context.value.user ?? ''
   const user =
@@ -84,19 +92,13 @@ async function readConfig(path: string): Promise<File | undefined> {
     content = await readFile(path, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw broken(
-      path,
-      `cannot be read (${error instanceof Error ? error.message : error})`,
-      'check its permissions',
-      error,
-    )
+    throw broken(path, `it cannot be read: ${whyUnreadable(error)}`, 'pass --kubeconfig FILE or set KUBECONFIG', error)
   }
   let parsed: unknown
   try {
     parsed = parse(content)
   } catch (error) {
-    const [firstLine = ''] = error instanceof Error ? error.message.split('\n') : []
-    throw broken(path, `is not YAML: ${firstLine.replace(/:$/, '')}`, undefined, error)
+    throw broken(path, `it is not YAML: ${yamlFault(error)}`, undefined, error)
   }
   const checked = fileSchema.safeParse(parsed ?? {})
   if (!checked.success) throw broken(path, explain(checked.error))
@@ -110,6 +112,7 @@ function find<S extends z.ZodType>(
   field: 'cluster' | 'user' | 'context',
   schema: S,
   namedIn: string,
+  nextStep?: string,
 ): { readonly value: z.infer<S>; readonly path: string } {
   for (const file of files) {
     const entry = file[kind]?.find((candidate) => candidate.name === name)
@@ -120,7 +123,7 @@ function find<S extends z.ZodType>(
   }
   const known = files.flatMap((file) => file[kind] ?? []).map((entry) => entry.name)
   const among = known.length === 0 ? 'there are none' : `there are ${known.slice(0, 5).join(', ')}`
-  throw broken(namedIn, `"${name}" is not among the ${kind}: ${among}`)
+  throw broken(namedIn, `"${name}" is not among the ${kind}: ${among}`, nextStep)
 }
 
 function explain(error: z.ZodError): string {

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import type { SecureRequest, SecureRequests } from '../../ports/secure-requests.ts'
+import type { SecureRequest, SecureRequests, SecureStreams } from '../../ports/secure-requests.ts'
 
 const maxBytes = 1024 * 1024
 
@@ -20,12 +20,44 @@ export const nodeRequests: SecureRequests = {
   },
 }
 
-function begun({ method, url, body, credentials }: SecureRequest, signal: AbortSignal): Promise<IncomingMessage> {
+/** The same for answers that are long: only silence has a limit. */
+export const nodeStreams: SecureStreams = {
+  open: async (request, signal) => {
+    const named = (error: unknown) => {
+      if (signal.aborted) throw signal.reason
+      return new SlipwayError('CannotReach', `${request.url} does not answer: ${messageOf(error)}`, { cause: error })
+    }
+    try {
+      const answer = await begun(request, signal)
+      const silence = () => answer.destroy(new Error(`it stays silent for ${request.timeoutMs / 1000} s`))
+      answer.socket.setTimeout(request.timeoutMs, silence)
+      return { status: answer.statusCode ?? 0, body: streamed(answer, named) }
+    } catch (error) {
+      throw named(error)
+    }
+  },
+}
+
+async function* streamed(answer: IncomingMessage, named: (error: unknown) => Error): AsyncGenerator<Uint8Array> {
+  try {
+    yield* answer as AsyncIterable<Uint8Array>
+  } catch (error) {
+    throw named(error)
+  } finally {
+    answer.destroy()
+  }
+}
+
+function begun(
+  { method, url, body, credentials, socketPath }: SecureRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const { ca, certificate: cert, key } = credentials
   const options: RequestOptions = {
     method,
     signal,
     agent: false,
+    ...(socketPath !== undefined && { socketPath }),
     headers: { 'user-agent': 'slipway', ...(body !== undefined && { 'content-type': 'application/json' }) },
   }
   return new Promise((resolve, reject) => {

@@ -8,7 +8,9 @@ import {
   gatewayDoneSchema,
   gatewayFailureSchema,
   gatewayMembersSchema,
+  gatewayRangeSchema,
   gatewayStatusSchema,
+  gatewayTransactionSchema,
 } from '../../api/etcd-gateway.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { RequestCredentials, SecureRequests } from '../../ports/secure-requests.ts'
@@ -18,6 +20,11 @@ import type { Schema } from '../journal/sealed-file.ts'
 const timeoutMs = 4_000
 /** The key etcdctl asks for as well; it need not be there. */
 const readKey = btoa('health')
+
+export interface GatewayValue {
+  readonly value: string
+  readonly revision: string
+}
 
 export class EtcdGateway {
   readonly #requests: SecureRequests
@@ -30,6 +37,12 @@ export class EtcdGateway {
 
   async members(endpoint: string, signal: AbortSignal): Promise<readonly GatewayMember[]> {
     return (await this.#ask(endpoint, '/v3/cluster/member/list', {}, gatewayMembersSchema, signal)).members
+  }
+
+  /** As this very member knows them, also where it has no majority behind it. */
+  async membersKnown(endpoint: string, signal: AbortSignal): Promise<readonly GatewayMember[]> {
+    const body = { linearizable: false }
+    return (await this.#ask(endpoint, '/v3/cluster/member/list', body, gatewayMembersSchema, signal)).members
   }
 
   status(endpoint: string, signal: AbortSignal): Promise<GatewayStatus> {
@@ -45,6 +58,21 @@ export class EtcdGateway {
   /** Reads what a majority has agreed on; throws where this member has no majority behind it. */
   async readAgreed(endpoint: string, signal: AbortSignal): Promise<void> {
     await this.#ask(endpoint, '/v3/kv/range', { key: readKey }, gatewayDoneSchema, signal)
+  }
+
+  /** A key's value and the revision it was last written at; undefined where there is none. */
+  async read(endpoint: string, key: string, signal: AbortSignal): Promise<GatewayValue | undefined> {
+    const { kvs } = await this.#ask(endpoint, '/v3/kv/range', { key: base64(key) }, gatewayRangeSchema, signal)
+    return kvs[0] && { value: textOf(kvs[0].value), revision: kvs[0].mod_revision }
+  }
+
+  /** Over what stood there at that revision; false where somebody wrote meanwhile. */
+  async replace(endpoint: string, key: string, next: GatewayValue, signal: AbortSignal): Promise<boolean> {
+    const body = {
+      compare: [{ key: base64(key), target: 'MOD', result: 'EQUAL', mod_revision: next.revision }],
+      success: [{ requestPut: { key: base64(key), value: base64(next.value) } }],
+    }
+    return (await this.#ask(endpoint, '/v3/kv/txn', body, gatewayTransactionSchema, signal)).succeeded
   }
 
   /** Only the leader itself can be asked. */
@@ -72,6 +100,14 @@ export class EtcdGateway {
     if (parsed.success) return parsed.data
     throw new SlipwayError('CannotReach', `${url} answers something unexpected: ${answer.body.slice(0, 200)}`)
   }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64')
+}
+
+function textOf(base: string): string {
+  return Buffer.from(base, 'base64').toString('utf8')
 }
 
 function jsonOf(text: string): unknown {

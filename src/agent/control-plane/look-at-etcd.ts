@@ -9,9 +9,10 @@ import type { Host } from '../../ports/host.ts'
 import type { SecureRequests } from '../../ports/secure-requests.ts'
 import type { EtcdGateway } from './etcd-gateway.ts'
 import { findEtcd, gatewayOf } from './find-etcd.ts'
+import { problemOf } from './problem-of.ts'
 
 const notFound =
-  'nothing on this host tells where etcd is: no static pod of kube-apiserver or etcd, no etcd.service, none of k3s, RKE2 or k0s'
+  'nothing on this host tells where etcd is: no static pod of kube-apiserver or etcd, no etcd.service, none of k3s, RKE2 or k0s; if the cluster has none, set datastore: Other in MaintenancePolicy/default'
 
 export async function lookAtEtcd(host: Host, requests: SecureRequests, signal: AbortSignal): Promise<EtcdReport> {
   const access = await findEtcd(host, signal)
@@ -89,16 +90,6 @@ async function sightingOf(
     }
   }
   return problem === undefined ? undefined : { seen: false, problem }
-}
-
-async function problemOf(work: () => Promise<void>, signal: AbortSignal): Promise<string | undefined> {
-  try {
-    await work()
-    return undefined
-  } catch (error) {
-    if (signal.aborted) throw error
-    return error instanceof Error ? error.message : String(error)
-  }
 }
 
 function unknown(message: string): Reason {

@@ -13,12 +13,14 @@ import { kubeadmDriver } from './kubeadm/kubeadm-driver.ts'
 import { kubectlDriver } from './kubectl/kubectl-driver.ts'
 import { kubeletDriver } from './kubelet/kubelet-driver.ts'
 import { maintenanceDriver } from './maintenance/maintenance.ts'
+import { checkImageProgramsStep } from './osimage/image-programs.ts'
 import { osImageDriver } from './osimage/osimage-driver.ts'
 import { stagedTree } from './osimage/staged-tree.ts'
 import { packagesDriver } from './packages/packages-driver.ts'
 import { rebootDriver } from './reboot/reboot.ts'
 import { runtimeDriver } from './runtime/runtime-driver.ts'
 import { scriptDriver } from './script.ts'
+import { stampsDriver } from './stamps/stamps.ts'
 
 export interface DriverTools {
   readonly clock: Clock
@@ -37,7 +39,7 @@ export function allDrivers(tools: DriverTools): readonly Driver[] {
     jobsDriver({ clock, download, record: jobRecord }),
     scriptDriver,
     packagesDriver,
-    kubeadmDriver(stagedTree),
+    kubeadmDriver(stagedTree, checkImageProgramsStep),
     runtimeDriver,
     etcdDriver(requests),
     kubectlDriver,
@@ -46,11 +48,20 @@ export function allDrivers(tools: DriverTools): readonly Driver[] {
     binaryDriver(download),
     maintenanceDriver({ clock, random }),
     rebootDriver,
+    stampsDriver,
   ]
 }
 
 /** What an agent of a real host says that it can do: the profile's driver, and all of these. */
 export const driverNames: readonly string[] = [
   ...['profile', 'control-plane', 'jobs', 'script', 'packages', 'kubeadm', 'runtime', 'etcd', 'kubectl', 'kubelet'],
-  ...['osimage', 'binary', 'maintenance', 'reboot'],
+  ...['osimage', 'binary', 'maintenance', 'reboot', 'stamps'],
 ]
+
+/** What reboots need, and the maintenance that a host asks for: nothing that brings code or files of others onto it. */
+const forReboots: ReadonlySet<string> = new Set(['control-plane', 'maintenance', 'reboot'])
+
+/** An order for one that is left out is refused with DriverMissing, and no update that needs it is planned. */
+export function asFarAsWanted(only: 'reboots' | undefined, drivers: readonly Driver[]): readonly Driver[] {
+  return only === undefined ? drivers : drivers.filter(({ name }) => forReboots.has(name))
+}

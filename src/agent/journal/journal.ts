@@ -6,7 +6,7 @@ import type { Disk } from '../../ports/disk.ts'
 import { folderName, hasEnded, OrderFolder } from './order-folder.ts'
 import { corrupt, readSealed, seal, temporarySuffix, writeAtomically } from './sealed-file.ts'
 
-const agentFile = 'agent.json'
+export const agentFile = 'agent.json'
 
 export class Journal {
   readonly #disk: Disk

@@ -6,6 +6,7 @@ import { bundlePlaces, partOf } from '../../core/bundle/bundle-path.ts'
 import type { BundleLook } from '../../ports/bundles.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
+import { withActivity } from '../progress/activity.ts'
 import { writeLines } from '../table.ts'
 
 interface CreateOptions {
@@ -16,8 +17,11 @@ interface CreateOptions {
 export function addBundle(parent: Command, run: RunAction): void {
   const bundle = parent
     .command('bundle')
-    .summary('make or check the bundle of an update without a network')
     .description('A bundle holds packages, images and programs for hosts that reach nothing else.')
+    .addHelpText(
+      'after',
+      '\nExample:\n  slipway bundle create ./v1.36.3 -o bundle.tar && slipway bundle verify bundle.tar',
+    )
   bundle
     .command('create <folder>')
     .summary('make a bundle of a folder')
@@ -47,7 +51,7 @@ const createHelp = `
 The folder holds nothing but:
   packages/deb/*.deb   packages for hosts with apt
   packages/rpm/*.rpm   packages for hosts with dnf
-  images/*.tar         container images, as docker save, skopeo or ctr images export write them
+  images/*.tar         container images, as docker save or skopeo write them
   binaries/NAME        programs in one file, for spec.binary of the same name
 
 Example:
@@ -56,11 +60,16 @@ Example:
 async function runCreate(context: CommandContext, folder: string, options: CreateOptions): Promise<number> {
   const { output, architecture } = options
   const bundles = await context.bundles()
-  return tell(context, output, await bundles.create({ folder, output, architecture }, context.signal))
+  const look = await withActivity(context, `making ${output}`, () =>
+    bundles.create({ folder, output, architecture }, context.signal),
+  )
+  return tell(context, output, look)
 }
 
 async function runVerify(context: CommandContext, file: string): Promise<number> {
-  return tell(context, file, await (await context.bundles()).verify(file, context.signal))
+  const bundles = await context.bundles()
+  const look = await withActivity(context, `reading ${file}`, () => bundles.verify(file, context.signal))
+  return tell(context, file, look)
 }
 
 function tell({ out }: CommandContext, file: string, look: BundleLook): number {

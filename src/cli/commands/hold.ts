@@ -1,9 +1,10 @@
 // slipway hold: a person keeps a node for themselves, also while we work there.
 
 import type { Command } from 'commander'
-import { type Hold, holdAnnotation, holdSchema } from '../../api/hold.ts'
+import { type Hold, holdSchema } from '../../api/hold.ts'
 import { nodes } from '../../api/kube.ts'
 import { holdOf, isMarked } from '../../core/node/node-marks.ts'
+import { holdingPatch } from '../../core/steering/hold-node.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { mustFind } from '../read-cluster.ts'
@@ -21,7 +22,6 @@ interface HoldOptions {
 export function addHold(parent: Command, run: RunAction): void {
   parent
     .command('hold')
-    .summary('keep a node for yourself: no new work there, and no uncordon')
     .description(
       'No new work starts on the node. What is under way there ends; the node then stays cordoned until it is released.',
     )
@@ -55,8 +55,7 @@ async function runHold(context: CommandContext, name: string, options: HoldOptio
     ...(options.reason !== undefined && { why: options.reason }),
     at: clock.now().toISOString(),
   }
-  const body = { metadata: { annotations: { [holdAnnotation]: JSON.stringify(hold) } } }
-  await api.patch(nodes, { name }, { type: 'merge', body }, signal)
+  await api.patch(nodes, { name }, { type: 'merge', body: holdingPatch(hold) }, signal)
   if (before !== undefined) out.write(`${name} was on hold already (${before}); that is replaced\n`)
   out.write(`${name} is on hold: no new work starts there\n`)
   if (isMarked(node)) out.write('what is under way there ends, and the node stays cordoned after it\n')

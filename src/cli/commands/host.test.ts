@@ -3,6 +3,9 @@ import { agentOf, cliFixture, noon } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import type { LocalAnswer, LocalState } from '../../api/local-protocol.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import type { KeptOnHost } from '../../ports/host-memory.ts'
+import type { LocalClient } from '../../ports/local-server.ts'
+import type { ForgetOptions } from '../dependencies.ts'
 
 const files = { required: '/var/maintenance-required', inProgress: '/var/maintenance-in-progress' }
 
@@ -92,7 +95,7 @@ describe('slipway host', () => {
   ] as const)('ends with $exit when the agent answers $code', async ({ code, exit }) => {
     const cli = onMachine({ ok: false, error: { code, message: 'no', nextStep: 'do this' } })
     expect(await cli.run('host', 'request')).toBe(exit)
-    expect(cli.err.text).toBe('error: no\nnext: do this\n')
+    expect(cli.err.text).toBe(`error: no [${code}]\nnext: do this\n`)
   })
 
   it('ends with 4 when nobody answers, or hangs up too early', async () => {
@@ -106,5 +109,45 @@ describe('slipway host', () => {
         '--wait',
       ),
     ).toBe(4)
+  })
+})
+
+describe('slipway host forget', () => {
+  const nobody = () => Promise.reject(new SlipwayError('CannotReach', 'nobody', { nextStep: 'start it' }))
+  const forgetting = (kept: readonly KeptOnHost[], ask: LocalClient['ask'] = nobody) => {
+    const asked: unknown[] = []
+    const forgetHost = (options: ForgetOptions) => {
+      asked.push(options)
+      return Promise.resolve(kept)
+    }
+    return { asked, ...cliFixture(new FakeKubeApi(), { local: async () => ({ ask }), forgetHost }) }
+  }
+
+  it('says when nothing is left', async () => {
+    const cli = forgetting([])
+    expect(await cli.run('host', 'forget', '--yes', '--host-root', '/host')).toBe(0)
+    expect(cli.asked).toEqual([{ stateDir: '/var/lib/slipway', hostRoot: '/host' }])
+    expect(cli.out.text).toContain('nothing of the agent is left')
+  })
+
+  it('ends with 3 and names what stays', async () => {
+    const cli = forgetting([{ path: '/x', why: 'the only copy' }])
+    expect(await cli.run('host', 'forget', '--yes')).toBe(3)
+    expect(cli.err.text).toContain('error: this stays on the host: /x (the only copy) [Refused]')
+  })
+
+  it('touches nothing unless it is confirmed, and never under a running agent', async () => {
+    const unsure = forgetting([])
+    expect(await unsure.run('host', 'forget')).toBe(2)
+    const inside: string[] = []
+    const alive = forgetting([], (path, _line, onLine) => {
+      inside.push(path)
+      onLine(JSON.stringify({ ok: true, result: state }))
+      return Promise.resolve()
+    })
+    expect(await alive.run('host', 'forget', '--yes', '--host-root', '/host')).toBe(3)
+    expect(alive.err.text).toContain('an agent runs on this machine')
+    expect(inside).toEqual(['/host/run/slipway/agent.sock'])
+    expect([...unsure.asked, ...alive.asked]).toEqual([])
   })
 })

@@ -16,6 +16,7 @@ import { hostLines } from '../host-report.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { writeLines } from '../table.ts'
 import { wholeNumber } from '../usage.ts'
+import { addHostForget } from './host-forget.ts'
 
 interface HostOptions {
   readonly socket: string
@@ -34,18 +35,21 @@ const socketFlag = ['--socket <path>', 'where the agent listens', localSocketPat
 export function addHost(parent: Command, run: RunAction): void {
   const host = parent
     .command('host')
-    .summary('on the machine itself: status, logs, request or finish maintenance')
-    .description('Talks to the agent on this machine, as root, without the API.')
+    .description('Talks to the agent on this machine, as root, without the API; forget removes what it left.')
     .addHelpText('after', hostHelp)
   host
     .command('status')
     .summary('what the agent does here, and what the host asks for')
+    .description('Shows the order the agent works on, its steps, and which maintenance or reboot this host asks for.')
+    .addHelpText('after', '\nExample:\n  slipway host status')
     .option(...socketFlag)
     .addOption(formatOption('table', 'json', 'yaml'))
     .action(run(runStatus))
   host
     .command('logs')
     .summary('what the steps of an order wrote')
+    .description('Prints what the steps of an order wrote, from the journal of this host.')
+    .addHelpText('after', '\nExamples:\n  slipway host logs --step upgrade-kubelet\n  slipway host logs --follow')
     .option(...socketFlag)
     .option('--order <id>', 'which order (default: the newest)')
     .option('--step <name>', 'only this step')
@@ -55,6 +59,7 @@ export function addHost(parent: Command, run: RunAction): void {
   host
     .command('request')
     .summary('ask that this node be emptied for maintenance')
+    .addHelpText('after', '\nExample:\n  slipway host request --wait')
     .description(
       'Asks that this node be cordoned and drained. One request at a time; the queue goes by who asked first.',
     )
@@ -65,10 +70,15 @@ export function addHost(parent: Command, run: RunAction): void {
   host
     .command('finish')
     .summary('maintenance is over: give the node back, or say why it failed')
+    .description(
+      'Ends the maintenance of this node: it goes back to work, or stays cordoned with the reason it failed for.',
+    )
+    .addHelpText('after', '\nExamples:\n  slipway host finish\n  slipway host finish --failed "the new disk is broken"')
     .option(...socketFlag)
     .option('--failed <reason>', 'it went wrong: the node stays cordoned, no other one is touched, and this is shown')
     .addOption(formatOption('table', 'json', 'yaml'))
     .action(run(runFinish))
+  addHostForget(host, run)
 }
 
 const hostHelp = `

@@ -10,9 +10,10 @@ import {
   nodeStates,
 } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { awaitAnswer } from '../await-answer.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
-import { followCollection } from '../follow-collection.ts'
+import { printable } from '../printable.ts'
 import { mustFind } from '../read-cluster.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { wholeNumber } from '../usage.ts'
@@ -32,13 +33,9 @@ interface StepLog {
   readonly text: string
 }
 
-/** An agent that works answers within a second or two. */
-const patienceMs = 60_000
-
 export function addLogs(parent: Command, run: RunAction): void {
   parent
     .command('logs')
-    .summary('what the steps on a node wrote')
     .description(
       'Shows the last lines of each step of a node’s order. With --full, or for an earlier order, the log is fetched from the host through the operator.',
     )
@@ -69,7 +66,10 @@ async function runLogs(context: CommandContext, node: string, options: LogsOptio
 
 function tailsOf({ metadata, status }: NodeState, { step }: LogsOptions): readonly StepLog[] {
   const order = status?.agent?.order
-  if (!order) throw new SlipwayError('NotFound', `no order has been carried out on ${metadata.name}`)
+  if (!order)
+    throw new SlipwayError('NotFound', `no order has been carried out on ${metadata.name}`, {
+      nextStep: `see what it waits for: slipway why ${metadata.name}`,
+    })
   const steps = order.steps.filter(({ name }) => step === undefined || name === step)
   if (steps.length === 0) {
     throw new SlipwayError('NotFound', `order ${order.id} has no step ${step}`, {
@@ -97,45 +97,23 @@ async function fetchLog(context: CommandContext, { metadata }: NodeState, option
   }
   const body = { metadata: { annotations: { [logsAnnotation]: JSON.stringify(question) } } }
   await (await context.api()).patch(nodeStates, { name: metadata.name }, { type: 'merge', body }, signal)
-  const { gzip, reason } = await answerTo(context, metadata.name, question.request)
-  if (reason) throw new SlipwayError('NotFound', reason.message)
-  const text = await (await context.compression()).unpack(gzip)
-  return { order: order ?? 'newest', ...(step !== undefined && { step }), text }
-}
-
-async function answerTo(
-  { api, clock, signal }: CommandContext,
-  name: string,
-  request: string,
-): Promise<NonNullable<AgentStatus['logs']>> {
-  const stop = new AbortController()
-  const found = Promise.withResolvers<NonNullable<AgentStatus['logs']>>()
-  const onAbort = () => found.reject(new SlipwayError('Stopped', 'stopped'))
-  const cancel = clock.after(patienceMs, () =>
-    found.reject(
-      new SlipwayError('Refused', `no answer from ${name} within a minute`, {
-        nextStep: `look whether operator and agent are well: slipway why ${name}`,
-      }),
-    ),
-  )
-  signal.addEventListener('abort', onAbort, { once: true })
-  const following = {
-    api: await api(),
-    clock,
+  const { gzip, reason } = await awaitAnswer<NodeState, NonNullable<AgentStatus['logs']>>(context, {
     type: nodeStates,
-    selection: { fieldSelector: `metadata.name=${name}` },
-    onChange: (states: ReadonlyMap<string, NodeState>) => {
-      const logs = states.get(name)?.status?.agent?.logs
-      if (logs?.request === request) found.resolve(logs)
+    name: metadata.name,
+    look: ({ status }) => {
+      const answer = status?.agent?.logs
+      return answer?.request === question.request ? { heard: 'answer', answer } : { heard: 'nothing' }
     },
-    onTrouble: () => undefined,
+    late: () =>
+      new SlipwayError('Refused', `no answer from ${metadata.name} within a minute`, {
+        nextStep: `look whether operator and agent are well: slipway why ${metadata.name}`,
+      }),
+    stopped: 'stopped',
+  })
+  if (reason) {
+    const nextStep = `slipway logs ${metadata.name} shows the present order; the journal of the host names earlier ones`
+    throw new SlipwayError('NotFound', reason.message, { nextStep })
   }
-  followCollection(following, stop.signal).catch(found.reject)
-  try {
-    return await found.promise
-  } finally {
-    cancel()
-    stop.abort()
-    signal.removeEventListener('abort', onAbort)
-  }
+  const text = printable(await (await context.compression()).unpack(gzip))
+  return { order: order ?? 'newest', ...(step !== undefined && { step }), text }
 }

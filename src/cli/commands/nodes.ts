@@ -4,9 +4,10 @@ import type { Command } from 'commander'
 import { nodes } from '../../api/kube.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { selectorText } from '../../core/label-selector.ts'
+import { naturalOrder } from '../../core/natural-order.ts'
+import { parseSelector } from '../../core/selector-text.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
-import { parseSelector } from '../label-selector.ts'
 import { type NodeReport, nodeReport } from '../node-report.ts'
 import { listAll } from '../read-cluster.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
@@ -20,7 +21,6 @@ interface NodesOptions {
 export function addNodes(parent: Command, run: RunAction): void {
   parent
     .command('nodes')
-    .summary('every node: role, versions, cordon, phase, reason')
     .description('Shows every node with what it runs, who cordoned it, and what an update does there.')
     .option('-l, --selector <labels>', 'only nodes with these labels, like pool=a')
     .addOption(formatOption('table', 'json', 'yaml'))
@@ -45,9 +45,10 @@ async function runNodes(context: CommandContext, options: NodesOptions): Promise
     listAll(api, nodeStates, {}, signal),
   ])
   const byName = new Map(states.items.map((state) => [state.metadata.name, state]))
+  const inOrder = naturalOrder()
   const reports = found.items
     .map((node) => nodeReport(node, byName.get(node.metadata.name)))
-    .sort((a, b) => a.role.localeCompare(b.role) || a.name.localeCompare(b.name, 'en', { numeric: true }))
+    .sort((a, b) => inOrder(a.role, b.role) || inOrder(a.name, b.name))
   if (options.output !== 'table') await writeValue(context, options.output, reports)
   else if (reports.length === 0) out.write('no node matches\n')
   else writeLines(out, tableLines(columns, reports, widthOf(out)))

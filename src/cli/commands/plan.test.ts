@@ -11,11 +11,14 @@ const report: PlanReport = {
   verdict: 'blocked',
   rehearsals: 3,
   nodes: 3,
+  alike: 0,
   durationSeconds: { least: 1200, expected: 1500, most: 1800 },
+  durations: [1200, 1500, 1800],
   waves: [
-    { title: 'control plane', nodes: [{ name: 'cp1', certain: true }] },
+    { title: 'control plane', total: 1, nodes: [{ name: 'cp1', certain: true }] },
     {
       title: 'workers',
+      total: 2,
       nodes: [
         { name: 'w1', certain: true },
         { name: 'w2', certain: false },
@@ -32,6 +35,7 @@ const report: PlanReport = {
     },
   ],
   unplaced: [{ certainty: 'possible', workload: 'Deployment shop/large', pods: 2, message: '0/3 nodes are available' }],
+  warnings: [{ code: 'ControlPlaneAway', message: 'the API will be away while cp1 is worked on' }],
   assumptions: ['downloads are not counted'],
 }
 
@@ -127,6 +131,30 @@ describe('plan', () => {
     return report
   }
 
+  it('of thousands of nodes tells the first and the last, and names all when asked', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => ({ name: `w${index + 1}`, certain: true }))
+    const waves = [{ title: 'workers', total: 300, nodes: names }]
+    const large: PlanReport = { ...report, verdict: 'clear', blockers: [], nodes: 300, alike: 240, waves }
+    const planOf = async (...words: readonly string[]) => {
+      const tell = async (options: PlanOptions) => {
+        asked.push(options)
+        return large
+      }
+      const cli = cliFixture(cluster(), { runPlan: tell })
+      expect(await cli.run('plan', '--kubernetes', 'v1.36.3', ...words)).toBe(0)
+      return cli.out.text
+    }
+    const text = await planOf('--rehearse', '60')
+    expect(asked.at(-1)?.nodesAtMost).toBe(60)
+    expect(text).toContain('60 of them rehearsed 3 times, 240 taken as alike')
+    expect(text).toContain('workers (300): w1, w2,')
+    expect(text).toContain('w12 … w299, w300')
+    expect(await planOf('--nodes')).toContain('w150, w151')
+    const short = JSON.parse(await planOf('--output', 'json')).waves[0]
+    expect([short.total, short.nodes.length]).toEqual([300, 100])
+    expect(JSON.parse(await planOf('--output', 'json', '--nodes')).waves[0].nodes).toHaveLength(300)
+  })
+
   it('tells order, duration and what is in the way, and ends with 3 when blocked', async () => {
     const cli = cliFixture(cluster(), { runPlan })
     expect(await cli.run('plan', '--kubernetes', 'v1.36.3', '--max-unavailable', '2')).toBe(3)
@@ -140,6 +168,8 @@ describe('plan', () => {
       in its way:
         certain   PodDisruptionBudget PodDisruptionBudget shop/web on w1
                   shop/web-1 waits for it
+      what will happen besides:
+        ControlPlaneAway: the API will be away while cp1 is worked on
       pods that find no node for a while:
         possible  Deployment shop/large: 2 at most; 0/3 nodes are available
       what this rests on:
@@ -150,8 +180,15 @@ describe('plan', () => {
 
   it('ends well where nothing certain is in the way', async () => {
     const cli = cliFixture(cluster(), { runPlan: async () => ({ ...report, verdict: 'possiblyBlocked' }) })
-    expect(await cli.run('plan', '--reboot', 'Always', '--output', 'json')).toBe(0)
-    expect(JSON.parse(cli.out.text).verdict).toBe('possiblyBlocked')
+    expect(await cli.run('plan', '--reboot', 'Always', '--skip-check', 'Agents', '--output', 'json')).toBe(0)
+    expect(JSON.parse(cli.out.text)).toMatchObject({ verdict: 'possiblyBlocked', preflight: [] })
+  })
+
+  it('shows what preflight finds on the living cluster, and ends with 3 where it would refuse', async () => {
+    const runClear = async () => ({ ...report, verdict: 'clear' as const, blockers: [] })
+    const cli = cliFixture(cluster(), { runPlan: runClear })
+    expect(await cli.run('plan', '--reboot', 'Always')).toBe(3)
+    expect(cli.out.text).toMatch(/preflight of this cluster, as it is now:\n {2}Failed {4}Agents: /)
   })
 
   it('works on a saved cluster, without one that can be reached', async () => {

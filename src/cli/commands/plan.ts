@@ -1,13 +1,19 @@
 // slipway plan: rehearses an update on this very cluster, in memory and in virtual time, and tells how it would go.
 
 import { type Command, Option } from 'commander'
-import type { PlanReport } from '../../core/plan/plan-report.ts'
+import type { CheckReport } from '../../api/preflight.ts'
+import type { ClusterSnapshot } from '../../api/snapshot.ts'
+import type { Offers } from '../../core/versions/offers.ts'
+import { needsOffers } from '../../core/versions/resolve.ts'
 import { parseClusterSnapshot, readClusterSnapshot } from '../cluster-snapshot.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
-import { planText } from '../plan-text.ts'
+import { findingsText, planFindings } from '../plan-findings.ts'
+import { planText, shortPlan } from '../plan-text.ts'
+import { withActivity } from '../progress/activity.ts'
+import { readText } from '../read-text.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
-import { type DraftOptions, draftUpdate, readText } from '../update-draft.ts'
+import { type Draft, type DraftOptions, draftUpdate } from '../update-draft.ts'
 import { workOptions } from '../update-options.ts'
 import { wholeNumber } from '../usage.ts'
 
@@ -15,15 +21,17 @@ interface PlanOptions extends DraftOptions {
   readonly snapshot?: string
   readonly seed: number
   readonly rehearsals?: number
+  readonly rehearse?: number
+  readonly nodes?: true
+  readonly namespace: string
   readonly output: Format
 }
 
 export function addPlan(parent: Command, run: RunAction): void {
   const command = parent
     .command('plan')
-    .summary('what an update would do to this cluster: order, duration, what is in its way')
     .description(
-      'Reads the cluster (reading rights suffice), then rehearses the update on it several times, in memory: the real operator and\nagents, pretended hosts, virtual time. Nothing is written to the cluster. What every rehearsal meets for a reason that lasts is\ncertain, the rest possible.',
+      'Reads the cluster (reading rights suffice), then rehearses the update on it several times, in memory: the real operator and agents, pretended hosts, virtual time. Nothing is written to the cluster. What every rehearsal meets for a reason that lasts is certain, the rest possible.',
     )
   for (const option of workOptions()) command.addOption(option)
   command
@@ -33,6 +41,13 @@ export function addPlan(parent: Command, run: RunAction): void {
       'how often it is rehearsed (by default as often as the size allows)',
       wholeNumber(1, 20),
     )
+    .option(
+      '--rehearse <nodes>',
+      'how many nodes are rehearsed at most (default: all of up to 100, of more 60); of the others every pod is looked at',
+      wholeNumber(1, 10_000),
+    )
+    .option('--namespace <name>', "the operator's namespace", 'slipway-system')
+    .option('--nodes', 'name every node of each wave, however many')
     .option('--seed <number>', 'chance of the rehearsals', wholeNumber(0, 1_000_000_000), 1)
     .addOption(formatOption('table', 'json', 'yaml'))
     .addHelpText(
@@ -43,27 +58,49 @@ Examples:
   slipway plan -f update.yaml --output json
   slipway plan -f update.yaml --snapshot cluster.json
 
-Exit codes: 0 nothing certain is in its way, 3 blocked for certain, 2 wrong usage, 4 cannot reach the API`,
+Exit codes: 0 nothing certain is in its way, 2 wrong usage,
+            3 blocked for certain or refused by preflight,
+            4 cannot reach the API`,
     )
     .action(run(runPlan))
 }
 
 async function runPlan(context: CommandContext, options: PlanOptions): Promise<number> {
-  const { clock, signal, out } = context
-  const { update } = await draftUpdate(context, options)
-  const snapshot =
-    options.snapshot === undefined
-      ? await readClusterSnapshot(await context.api(), clock, signal)
-      : parseClusterSnapshot(await readText(context, options.snapshot), options.snapshot)
-  const planned = { name: update.metadata.name, spec: update.spec }
-  const { seed, rehearsals } = options
-  const report = await context.runPlan({ snapshot, update: planned, seed, ...(rehearsals && { rehearsals }) }, signal)
-  if (options.output === 'table') out.write(planText(report))
-  else await writeValue(context, options.output, report)
+  const { signal, out } = context
+  const draft = await draftUpdate(context, options)
+  const { snapshot, findings, offers } = await withActivity(context, 'reading the cluster', () =>
+    readCluster(context, options, draft),
+  )
+  const { metadata, spec } = draft.update
+  const { seed, rehearsals, rehearse: nodesAtMost, nodes = false } = options
+  const wish = { seed, ...(rehearsals && { rehearsals }), ...(nodesAtMost && { nodesAtMost }) }
+  const planned = { snapshot, update: { name: metadata.name, spec }, ...(offers && { offers }) }
+  const report = await withActivity(context, 'rehearsing', (activity) => {
+    const onRehearsal = (done: number, of: number) => activity.at(`rehearsal ${done} of ${of} done`, done, of)
+    return context.runPlan({ ...planned, ...wish, onRehearsal }, signal)
+  })
+  if (options.output === 'table') out.write(`${planText(report, nodes)}${findingsText(findings)}`)
+  else await writeValue(context, options.output, { ...(nodes ? report : shortPlan(report)), preflight: findings })
   if (signal.aborted) return exitCode.interrupted
-  return codeOf(report)
+  const isRefused = findings.some(({ result }) => result === 'Failed')
+  return report.verdict === 'blocked' || isRefused ? exitCode.blocked : exitCode.done
 }
 
-function codeOf({ verdict }: PlanReport): number {
-  return verdict === 'blocked' ? exitCode.blocked : exitCode.done
+interface ReadCluster {
+  readonly snapshot: ClusterSnapshot
+  readonly findings: readonly CheckReport[]
+  readonly offers?: Offers
+}
+
+/** Without Slipway's kinds no agent has reported: there is nothing to check yet. */
+async function readCluster(context: CommandContext, options: PlanOptions, draft: Draft): Promise<ReadCluster> {
+  const { snapshot: path } = options
+  if (path !== undefined) return { snapshot: parseClusterSnapshot(await readText(context, path), path), findings: [] }
+  const api = await context.api()
+  const snapshot = await readClusterSnapshot(api, context.clock, context.signal)
+  if (!snapshot.installed) return { snapshot, findings: [] }
+  const isAsked = needsOffers(draft.update.spec)
+  const offers = isAsked ? await context.versionsOnOffer(api, options.namespace, context.signal) : undefined
+  const findings = await planFindings(context, api, draft, snapshot, offers)
+  return { snapshot, findings, ...(offers && { offers }) }
 }

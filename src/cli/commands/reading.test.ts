@@ -3,6 +3,7 @@ import { cliFixture, node, nodeState, noon, update, upgradeMidway } from '../../
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { directUpdates } from '../../api/direct-update.ts'
 import { nodes, pods } from '../../api/kube.ts'
+import { maintenancePolicies } from '../../api/maintenance-policy.ts'
 import { nodeProfiles } from '../../api/node-profile.ts'
 import { nodeStates } from '../../api/node-state.ts'
 
@@ -15,6 +16,26 @@ describe('status', () => {
       to-1-36  InProgress  3/7   2/2 workers  2        2        0       v1.36.3  5m   w1 Draining: waiting for PodDisruptionBudget shop/checkout (0 of 1 disruptions allowed) (and 1 more)
       "
     `)
+  })
+
+  it('says, as why does, that a restore of etcd holds everything', async () => {
+    const api = upgradeMidway()
+    const reason = {
+      code: 'RollCall' as const,
+      message: 'etcd was restored: nothing starts before the agents of w2 have reported',
+    }
+    const status = { rollCall: { name: 'a1', since: noon, waitingFor: ['w2'], left: 1, reason } }
+    await api.patch(
+      maintenancePolicies,
+      { name: 'default' },
+      { type: 'merge', body: { status } },
+      AbortSignal.timeout(1000),
+    )
+    for (const argv of [['status'], ['why', 'to-1-36'], ['why', 'w3']]) {
+      const cli = cliFixture(api)
+      expect(await cli.run(...argv)).toBe(0)
+      expect(cli.out.text).toContain(reason.message)
+    }
   })
 
   it('says when there are none', async () => {
@@ -132,11 +153,29 @@ describe('status', () => {
     expect(JSON.parse(cli.out.text)).toMatchObject({ summary: { failed: 0, waiting: 2 } })
   })
 
+  it('shows what a pattern came to, the step of its path, and the nodes of that step', async () => {
+    const operationID = 'to-1-36/1a2b3c4d-1-f00d'
+    const path = { current: 'v1.34.4', target: 'v1.36.3', steps: ['v1.35.4', 'v1.36.3'], step: 0, workers: [1] }
+    const walking = update({ phase: 'InProgress', operationID, path }, { kubernetes: { version: '1.36.*' } })
+    const api = new FakeKubeApi()
+      .put(directUpdates, walking)
+      .put(nodes, node('cp1', { controlPlane: true, kubelet: 'v1.34.4' }))
+      .put(nodeStates, nodeState('cp1', { operationID: `${operationID}.1`, phase: 'Draining' }))
+    const cli = cliFixture(api)
+    await cli.run('status', 'to-1-36')
+    expect(cli.out.text).toContain('Target:     v1.36.3 (from v1.34.4)')
+    expect(cli.out.text).toContain('Course:     step 1 of 2: v1.35.4')
+    expect(cli.out.text).toMatch(/cp1 +ControlPlane +Draining/)
+    const why = cliFixture(api)
+    await why.run('why', 'to-1-36')
+    expect(why.out.text).toContain('it is InProgress, step 1 of 2: v1.35.4: ')
+  })
+
   it('names an update that is not there', async () => {
     const cli = cliFixture(new FakeKubeApi())
     expect(await cli.run('status', 'nope')).toBe(2)
     expect(cli.err.text).toBe(
-      'error: there is no DirectUpdate named nope\nnext: look at what there is: slipway status, slipway nodes\n',
+      'error: there is no DirectUpdate named nope [NotFound]\nnext: look at what there is: slipway status, slipway nodes\n',
     )
   })
 })
@@ -180,7 +219,9 @@ describe('nodes', () => {
   it('refuses a selector that is none', async () => {
     const cli = cliFixture(upgradeMidway())
     expect(await cli.run('nodes', '-l', 'pool in a')).toBe(2)
-    expect(cli.err.text).toContain('error: "pool in a" is not a label selector: "pool in a" is not understood\nnext: ')
+    expect(cli.err.text).toContain(
+      'error: "pool in a" is not a label selector: "pool in a" is not understood [Usage]\nnext: ',
+    )
   })
 })
 
@@ -254,6 +295,6 @@ describe('why', () => {
   it('says that nothing has this name', async () => {
     const cli = cliFixture(new FakeKubeApi())
     expect(await cli.run('why', 'ghost')).toBe(2)
-    expect(cli.err.text).toContain('error: there is no node, update or pod named ghost\n')
+    expect(cli.err.text).toContain('error: there is no node, update or pod named ghost [NotFound]\n')
   })
 })

@@ -48,7 +48,7 @@ describe('release', () => {
     expect(found(api).unschedulable).toBe(true)
     const doubt = `order ${operation}/1 may still run on w1: its agent says Running, at step upgrade-kubelet`
     expect(cli.err.text).toBe(
-      `error: ${doubt}\nnext: wait for it, or delete its update; slipway release w1 --force puts the node back all the same\n`,
+      `error: ${doubt} [Refused]\nnext: wait for it, or delete its update; slipway release w1 --force puts the node back all the same\n`,
     )
     expect(await cli.run('release', 'w1', '--force')).toBe(0)
     expect(found(api)).toEqual(untouched)
@@ -111,7 +111,9 @@ describe('stop and start', () => {
   it('need to be told that all is meant', async () => {
     const cli = cliFixture(upgradeMidway())
     expect(await cli.run('stop')).toBe(2)
-    expect(cli.err.text).toBe('error: stop is for the whole cluster and needs --all\nnext: run: slipway stop --all\n')
+    expect(cli.err.text).toBe(
+      'error: stop is for the whole cluster and needs --all [Usage]\nnext: run: slipway stop --all\n',
+    )
   })
 
   it('set the policy, and say what is under way', async () => {

@@ -1,14 +1,12 @@
 // slipway release: puts a node back with the right to patch it alone, also when no operator is there to do it.
 
 import type { Command } from 'commander'
-import { holdAnnotation } from '../../api/hold.ts'
 import { type Node, nodes } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { cordonOwner, isCordoned } from '../../core/node/node-facts.ts'
-import { holdOf, isMarked, marksAnnotation, puttingBackChange } from '../../core/node/node-marks.ts'
-import { hasStopped } from '../../core/node/order.ts'
+import { isMarked } from '../../core/node/node-marks.ts'
+import { releasingPatch, whatWasReleased, workDoubt } from '../../core/steering/hold-node.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
@@ -21,7 +19,6 @@ interface ReleaseOptions {
 export function addRelease(parent: Command, run: RunAction): void {
   parent
     .command('release')
-    .summary('put a node back: end a hold, take off what Slipway left')
     .description(
       'Ends a hold, uncordons what Slipway cordoned and takes its marks off. Needs the right to patch nodes only, and no operator. A cordon that is a person’s stays.',
     )
@@ -50,7 +47,7 @@ export async function releaseNode(context: CommandContext, name: string, options
     })
   }
   const before = await putBack(api, name, signal)
-  for (const line of whatWasDone(before)) out.write(`${name}: ${line}\n`)
+  for (const line of whatWasReleased(before)) out.write(`${name}: ${line}\n`)
   if (doubt) err.write(`warning: ${doubt}\n`)
   return exitCode.done
 }
@@ -66,25 +63,14 @@ async function doubtOf(api: KubeApi, name: string, signal: AbortSignal): Promise
     if (!isKubeError(error, 'Forbidden')) throw error
     return `you may not read the NodeState of ${name}, so nobody can tell whether its agent still works`
   }
-  const order = state?.spec.order
-  if (!state || !order || hasStopped(order, state)) return undefined
-  const report = state.status?.agent?.order
-  const step = report?.id === order.id ? report.steps.find((entry) => entry.state === 'Running')?.name : undefined
-  const at = step === undefined ? '' : `, at step ${step}`
-  const said = report?.id === order.id ? `its agent says ${report.state}${at}` : 'its agent has not answered yet'
-  return `order ${order.id} may still run on ${name}: ${said}`
+  return workDoubt(name, state)
 }
 
 async function putBack(api: KubeApi, name: string, signal: AbortSignal): Promise<Node> {
   for (let left = tries; ; left--) {
     const node = await mustFind(api, nodes, { name }, signal)
-    const { uid, resourceVersion, annotations = {} } = node.metadata
-    const isHeld = annotations[holdAnnotation] !== undefined
-    if (!isHeld && !isMarked(node)) return node
-    const { [holdAnnotation]: _hold, ...others } = annotations
-    const change = puttingBackChange({ ...node, metadata: { ...node.metadata, annotations: others } })
-    const changed = { ...change.metadata.annotations, ...(isHeld && { [holdAnnotation]: null }) }
-    const body = { ...change, metadata: { ...change.metadata, annotations: changed, uid, resourceVersion } }
+    const body = releasingPatch(node)
+    if (!body) return node
     try {
       await api.patch(nodes, { name }, { type: 'merge', body }, signal)
       return node
@@ -92,19 +78,4 @@ async function putBack(api: KubeApi, name: string, signal: AbortSignal): Promise
       if (!isKubeError(error, 'Conflict') || left <= 1) throw error
     }
   }
-}
-
-function whatWasDone(before: Node): readonly string[] {
-  const hold = holdOf(before)
-  const owner = cordonOwner(before)
-  const marks = (before.metadata.annotations?.[marksAnnotation] ?? '').split(',').filter((key) => key !== '')
-  const lines = [
-    ...(hold === undefined ? [] : [`the hold has ended (${hold})`]),
-    ...(owner === undefined ? [] : [`uncordoned (it was cordoned for ${owner})`]),
-    ...(marks.length === 0 ? [] : [`took off ${marks.join(', ')}`]),
-    ...(owner === undefined && isCordoned(before)
-      ? ['stays cordoned: that is a person’s; kubectl uncordon ends it']
-      : []),
-  ]
-  return lines.length > 0 ? lines : ['nothing of Slipway is on it']
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cliFixture, node, nodeState, operation, update } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
-import type { CliDependencies, RolloutFigures, SimulateResult } from '../dependencies.ts'
+import type { CliDependencies, ConsoleOptions, DemoConsole, RolloutFigures, SimulateResult } from '../dependencies.ts'
 
 const figures: RolloutFigures = {
   ...{ phase: 'Succeeded', nodes: 12, violations: [], makespanSeconds: 600, idealSeconds: 590 },
@@ -32,6 +32,12 @@ describe('demo', () => {
       Succeeded: 3 nodes in 10m of cluster time (ideal 9m50s, ratio 1.02), 17.3 API requests a node, 0 rules broken (seed 1)
       "
     `)
+  })
+
+  it.each(['1', '2'])('refuses %s nodes, between which no pod can move', async (count) => {
+    const cli = cliFixture(new FakeKubeApi(), { runDemo })
+    expect(await cli.run('demo', '--nodes', count)).toBe(2)
+    expect(cli.err.text).toContain('needs another to go to: give at least 3 nodes')
   })
 
   it('gives only the figures to machines', async () => {
@@ -76,6 +82,66 @@ describe('demo', () => {
       expect(await cli.run('demo')).toBe(1)
     },
   )
+})
+
+describe('the console of a demo', () => {
+  const asked = async (tty: boolean, argv: readonly string[], hasPage = true) => {
+    let console: DemoConsole | undefined
+    const cli = cliFixture(new FakeKubeApi(), {
+      hasPage: async () => hasPage,
+      runDemo: async (options) => {
+        console = options.console
+        console?.onReady('http://127.0.0.1:1/?token=t#/fleet')
+        if (console?.stays) console.onEnd(figures)
+        return { ...figures, phase: console?.stays ? 'InProgress' : 'Succeeded' }
+      },
+    })
+    cli.out.isTTY = tty
+    const code = await cli.run('demo', ...argv)
+    return { console, code, out: cli.out.text, err: cli.err.text }
+  }
+
+  it.each([
+    { tty: true, argv: [], served: true, stays: true },
+    { tty: false, argv: [], served: false, stays: undefined },
+    { tty: true, argv: ['--once'], served: false, stays: undefined },
+    { tty: false, argv: ['--console', '--port', '8080'], served: true, stays: false },
+    { tty: true, argv: ['--once', '--console'], served: true, stays: false },
+  ])('terminal: $tty, $argv: served $served, stays $stays', async ({ tty, argv, served, stays }) => {
+    const { console, code, out } = await asked(tty, argv)
+    expect(console !== undefined).toBe(served)
+    expect(console?.stays).toBe(stays)
+    expect(out.includes('console: http://127.0.0.1:1/?token=t#/fleet')).toBe(served)
+    expect(out.includes('Ctrl-C ends both')).toBe(stays ?? false)
+    expect(code).toBe(0)
+  })
+
+  it('a checkout in which the page was not built shows the demo all the same, and says so', async () => {
+    const { console, err } = await asked(true, [], false)
+    expect(console).toBeUndefined()
+    expect(err).toContain('make build')
+  })
+})
+
+describe('console', () => {
+  it('prints its URL with the options it was given, and opens a browser only when asked', async () => {
+    const opened: string[] = []
+    const wishes: ConsoleOptions[] = []
+    const cli = cliFixture(new FakeKubeApi(), {
+      runConsole: async (options) => {
+        wishes.push(options)
+        options.onReady('http://127.0.0.1:8080/?token=t#/fleet')
+      },
+      openBrowser: async (url) => opened.push(url) > 0,
+    })
+    expect(await cli.run('console', '--context', 'prod', '--port', '8080')).toBe(0)
+    expect(cli.out.text).toBe('console: http://127.0.0.1:8080/?token=t#/fleet\nCtrl-C ends it\n')
+    expect(wishes).toEqual([expect.objectContaining({ context: 'prod', port: 8080, namespace: 'slipway-system' })])
+    expect(opened).toEqual([])
+    await cli.run('console', '--open')
+    expect(opened).toEqual(['http://127.0.0.1:8080/?token=t#/fleet'])
+    expect(await cli.run('console', '--port', '70000')).toBe(2)
+  })
 })
 
 describe('simulate', () => {
@@ -161,16 +227,18 @@ describe('long-running roles', () => {
     const deps = { runOperator: keep, runAgent: keep, runSimAgents: keep }
     const run = (...argv: readonly string[]) => cliFixture(new FakeKubeApi(), deps).run(...argv)
     expect(await run('operator', '--kubeconfig', 'k', '--node-name', 'w1')).toBe(0)
-    expect(await run('agent', '--node-name', 'w1', '--host-root', '/host')).toBe(0)
+    expect(await run('agent', '--node-name', 'w1', '--host-root', '/host', '--log-level', 'debug')).toBe(0)
+    expect(await run('agent', '--node-name', 'w2', '--only', 'reboots')).toBe(0)
     expect(
       await run('--context', 'c', 'sim', 'agents', '--state', '/s', '--work', '2s', '--offers', 'v1.36.3,v1.37.0'),
     ).toBe(0)
     expect(asked).toEqual([
       {
         ...{ kubeconfig: 'k', namespace: 'slipway-system', leaseName: 'slipway-operator' },
-        ...{ metricsAddress: ':8080', nodeName: 'w1' },
+        ...{ metricsAddress: ':8080', nodeName: 'w1', logLevel: 'info' },
       },
-      { nodeName: 'w1', stateDir: '/var/lib/slipway', hostRoot: '/host' },
+      { nodeName: 'w1', stateDir: '/var/lib/slipway', hostRoot: '/host', logLevel: 'debug' },
+      { nodeName: 'w2', stateDir: '/var/lib/slipway', hostRoot: '/', only: 'reboots', logLevel: 'info' },
       { context: 'c', workMs: 2000, stateDir: '/s', offers: ['v1.36.3', 'v1.37.0'], kubelets: false },
     ])
   })

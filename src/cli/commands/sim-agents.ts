@@ -4,9 +4,9 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { durationText, kubernetesVersion } from '../../api/scalars.ts'
 import { parseDuration } from '../../core/duration.ts'
 import { selectorText } from '../../core/label-selector.ts'
+import { parseSelector } from '../../core/selector-text.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
-import { parseSelector } from '../label-selector.ts'
 import { textOf } from '../usage.ts'
 
 interface SimAgentsCommandOptions {
@@ -20,13 +20,13 @@ interface SimAgentsCommandOptions {
 export function addSim(parent: Command, run: RunAction): void {
   const sim = parent
     .command('sim')
-    .summary('parts of the simulator on a real API server')
     .description('Parts of the simulator that run against a real API server.')
+    .addHelpText('after', '\nExample:\n  slipway sim agents --state /tmp/agents')
   sim
     .command('agents')
     .summary('agents over pretend hosts, for a rehearsal on a test cluster')
     .description(
-      'Runs the real agent code over pretend hosts for every matching node, in one process, until it is stopped.\nNothing on a machine is changed; journals and pretend disks live in the state folder and survive restarts.',
+      'Runs the real agent code over pretend hosts for every matching node, in one process, until it is stopped. Nothing on a machine is changed; journals and pretend disks live in the state folder and survive restarts.',
     )
     .option('-l, --selector <labels>', 'only nodes with these labels')
     .option(

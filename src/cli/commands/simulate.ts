@@ -4,12 +4,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import type { ExplainedWait, SimulateOptions, SimulateResult } from '../dependencies.ts'
 import { exitCode } from '../exit-code.ts'
+import { withActivity } from '../progress/activity.ts'
+import { readText } from '../read-text.ts'
+import { shrunkText } from '../shrunk-text.ts'
 import { differenceOf, parseRecord, recordText, replayText } from '../simulation-record.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { type Column, tableLines } from '../table.ts'
 import { spanText } from '../time-text.ts'
-import { readText } from '../update-draft.ts'
-import { nodeCount, wholeNumber } from '../usage.ts'
+import { nodeCount, nodesWithPods, wholeNumber } from '../usage.ts'
 import { figuresText } from './demo.ts'
 
 interface SimulateCommandOptions {
@@ -18,6 +20,8 @@ interface SimulateCommandOptions {
   readonly faults: SimulateOptions['faults']
   readonly seeds: SimulateOptions['seeds']
   readonly maxUnavailable: number | string
+  readonly without?: readonly string[]
+  readonly shrink?: boolean
   readonly explain?: boolean
   readonly record?: string
   readonly replay?: string
@@ -25,25 +29,25 @@ interface SimulateCommandOptions {
 }
 
 const shownViolations = 20
-const progressEveryMs = 1000
 
 export function addSimulate(parent: Command, run: RunAction): void {
   parent
     .command('simulate')
-    .summary('run the engine on an invented cluster, with faults, for many seeds')
     .description(
-      'Runs the real operator and agents on invented clusters in virtual time and checks the safety rules after every write.\nExit code 1 when a rule was broken; the seed repeats the run exactly.',
+      'Runs the real operator and agents on invented clusters in virtual time and checks the safety rules after every write. Exit code 1 when a rule was broken; the seed repeats the run exactly.',
     )
-    .option('--nodes <count>', 'nodes of each cluster (with faults: 6 to 12, drawn)', wholeNumber(1, 10_000))
+    .option('--nodes <count>', 'nodes of each cluster (100; with faults 6 to 12, drawn)', nodesWithPods(10_000))
     .option('--pods-per-node <count>', 'pods on each node', wholeNumber(0, 110), 20)
     .option('--faults <kinds>', 'none, all, or some kinds joined by commas', parseFaults, 'none')
     .option('--seeds <range>', 'which runs, like 7 or 1..1000', parseSeeds, { first: 1, last: 1 })
     .option('--max-unavailable <count>', 'workers away at once: a number or a percentage', nodeCount, '5%')
+    .option('--without <parts>', 'leave parts of the histories with faults out, joined by commas', parseParts)
+    .option('--shrink', 'find the shortest history that still breaks the same rule, of the first that breaks one')
     .option('--explain', 'also tell why nodes and updates waited, and how long')
     .option('--record <file>', 'save what was asked and a digest of every write')
     .addOption(
       new Option('--replay <file>', 'run a saved simulation again and compare every write').conflicts([
-        ...['nodes', 'faults', 'seeds', 'record'],
+        ...['nodes', 'faults', 'seeds', 'record', 'without', 'shrink'],
       ]),
     )
     .addOption(formatOption('table', 'json', 'yaml'))
@@ -55,26 +59,35 @@ Examples:
   slipway simulate --faults all --seeds 1..1000 --output json
   slipway simulate --faults operator-crash --seeds 42
   slipway simulate --nodes 50 --explain
+  slipway simulate --faults all --seeds 1..1000 --shrink --record shortest.json
   slipway simulate --faults all --seeds 42 --record run.json && slipway simulate --replay run.json`,
     )
     .action(run(runSimulateCommand))
 }
 
 async function runSimulateCommand(context: CommandContext, options: SimulateCommandOptions): Promise<number> {
-  const { output, record: file, replay, explain, ...asked } = options
+  const { output, record: file, replay, explain, shrink, ...asked } = options
   const saved = replay === undefined ? undefined : parseRecord(await readText(context, replay), replay)
   const simulation: SimulateOptions = {
     ...(saved?.options ?? asked),
     ...(explain && { explain }),
+    ...(shrink && { shrink }),
     ...((file !== undefined || saved) && { record: true }),
   }
-  const run = await context.runSimulate(simulation, counter(context, simulation.seeds), context.signal)
+  const { first, last } = simulation.seeds
+  const total = last - first + 1
+  const run = await withActivity(context, `${total} ${total === 1 ? 'run' : 'runs'}`, (activity) => {
+    const onRun = (done: number) => activity.at(`${done} of ${total} runs`, done, total)
+    return context.runSimulate(simulation, onRun, context.signal)
+  })
   const { recorded, ...result } = run
   if (context.signal.aborted) return exitCode.interrupted
-  if (file !== undefined) await context.writeFile(file, `${recordText(context.version, asked, recorded ?? [])}\n`)
+  const { shrunk } = result
+  const ran = shrunk ? { ...asked, seeds: { first: shrunk.seed, last: shrunk.seed }, without: shrunk.without } : asked
+  if (file !== undefined) await context.writeFile(file, `${recordText(context.version, ran, recorded ?? [])}\n`)
   const difference = saved && differenceOf(saved.runs, recorded ?? [])
   if (output === 'table')
-    context.out.write(`${resultText(result)}${saved ? replayText(saved, difference, context.version) : ''}`)
+    context.out.write(`${resultText(result, simulation)}${saved ? replayText(saved, difference, context.version) : ''}`)
   else
     await writeValue(context, output, {
       ...result,
@@ -83,26 +96,19 @@ async function runSimulateCommand(context: CommandContext, options: SimulateComm
   return result.violations.length > 0 || difference !== undefined ? exitCode.failed : exitCode.done
 }
 
-/** A line that counts the runs, on a terminal only; the answer itself goes to standard output. */
-function counter({ err, clock, options }: CommandContext, seeds: SimulateOptions['seeds']): (runsDone: number) => void {
-  const total = seeds.last - seeds.first + 1
-  let shownAtMs = clock.monotonicMs()
-  return (runsDone) => {
-    if (!err.isTTY || options.quiet || total === 1) return
-    const nowMs = clock.monotonicMs()
-    if (runsDone < total && nowMs - shownAtMs < progressEveryMs) return
-    shownAtMs = nowMs
-    err.write(`\r${runsDone} of ${total} runs${runsDone >= total ? '\n' : ''}`)
-  }
-}
-
-function resultText({ runs, violations, faults, rollouts, waits }: SimulateResult): string {
+function resultText(
+  { runs, violations, faults, together, shrunk, rollouts, waits }: SimulateResult,
+  asked: Pick<SimulateOptions, 'faults' | 'nodes'>,
+): string {
   const lines = [`${runs} ${runs === 1 ? 'run' : 'runs'}, ${violations.length} rules broken\n`]
   for (const { seed, rule, message } of violations.slice(0, shownViolations))
     lines.push(`  seed ${seed}: rule ${rule}: ${message}\n`)
   if (violations.length > shownViolations) lines.push(`  … and ${violations.length - shownViolations} more\n`)
   const hits = Object.entries(faults ?? {})
   if (hits.length > 0) lines.push(`faults: ${hits.map(([kind, count]) => `${kind} ${count}`).join(', ')}\n`)
+  const pairs = Object.keys(together ?? {}).filter((name) => name.includes(' + '))
+  if (pairs.length > 0) lines.push(`pairs of faults that struck in one run: ${pairs.length}\n`)
+  if (shrunk) lines.push(shrunkText(shrunk, asked))
   if (waits) lines.push(waitsText(waits))
   for (const figures of rollouts ?? []) lines.push(figuresText({ ...figures, violations: [] }))
   return lines.join('')
@@ -126,6 +132,12 @@ function parseSeeds(text: string): SimulateOptions['seeds'] {
   const last = parts?.[2] === undefined ? first : Number(parts[2])
   if (parts && first <= last) return { first, last }
   throw new InvalidArgumentError('It must be one seed or a range such as 1..1000.')
+}
+
+function parseParts(text: string): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim())
+  if (parts.every((part) => /^[A-Za-z0-9][-A-Za-z0-9]{0,60}(#[1-9])?$/.test(part))) return parts
+  throw new InvalidArgumentError('It must be parts joined by commas, as --shrink names them.')
 }
 
 function parseFaults(text: string): SimulateOptions['faults'] {

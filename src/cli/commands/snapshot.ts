@@ -8,9 +8,8 @@ import { exitCode } from '../exit-code.ts'
 export function addSnapshot(parent: Command, run: RunAction): void {
   parent
     .command('snapshot')
-    .summary('save what plan reads of this cluster, as JSON')
     .description(
-      'Writes nodes, pods, workloads, budgets and our own resources to standard output, for plan --snapshot.\nReading rights suffice. No Secret, no ConfigMap, no environment, no command and no log is in it.',
+      'Writes nodes, pods, workloads, budgets and our own resources to standard output, for plan --snapshot. Reading rights suffice. No Secret, no ConfigMap, no environment, no command and no log is in it.',
     )
     .addHelpText(
       'after',

@@ -7,18 +7,20 @@ import { type NodeProfile, nodeProfiles } from '../../api/node-profile.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { selects } from '../../core/label-selector.ts'
+import { isEnded } from '../../core/update/outcome.ts'
+import { targetText } from '../../core/update/target-text.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { readSnapshot } from '../follow-update.ts'
 import { progressSink } from '../progress/choose-sink.ts'
 import { countsText, detailText } from '../progress/picture.ts'
-import { type NodeProgress, type ProgressView, progressView, targetText } from '../progress/view.ts'
+import { type NodeProgress, type ProgressView, progressView } from '../progress/view.ts'
 import { listAll, mustFind, readPolicy } from '../read-cluster.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { type Column, fewNames, tableLines, widthOf, writeLines } from '../table.ts'
 import { ageText } from '../time-text.ts'
-import { isEnded, outcomeCode } from '../update-outcome.ts'
+import { outcomeCode } from '../update-outcome.ts'
 import { updateReport } from '../update-report.ts'
 import { followToEnd } from './update.ts'
 
@@ -30,7 +32,6 @@ interface StatusOptions {
 export function addStatus(parent: Command, run: RunAction): void {
   parent
     .command('status')
-    .summary('how updates stand, what waits and why')
     .description(
       'Shows all updates, or one of them in full. With -w it follows one to its end; with --output json, a line for each change.',
     )
@@ -45,7 +46,8 @@ Examples:
   slipway status to-1-36 -w
   slipway status to-1-36 --output json
 
-With NAME the exit code tells how it stands: 0 done or under way, 1 failed, 3 refused or in need of a person.`,
+With NAME the exit code tells how it stands: 0 done or under way, 1 failed,
+3 refused or in need of a person.`,
     )
     .action(run(runStatus))
 }
@@ -53,7 +55,10 @@ With NAME the exit code tells how it stands: 0 done or under way, 1 failed, 3 re
 async function runStatus(context: CommandContext, name: string | undefined, options: StatusOptions): Promise<number> {
   const api = await context.api()
   if (options.watch) {
-    if (options.output === 'yaml') throw new SlipwayError('Usage', '-w writes a table or JSON lines, not YAML')
+    if (options.output === 'yaml')
+      throw new SlipwayError('Usage', '-w writes a table or JSON lines, not YAML', {
+        nextStep: 'leave -o yaml out, or -w',
+      })
     const update =
       name === undefined ? await newestUpdate(context) : await mustFind(api, directUpdates, { name }, context.signal)
     // With JSON the last line is the last state, so nothing is left to print.
@@ -89,6 +94,7 @@ async function showAll(context: CommandContext, output: Format): Promise<number>
     return exitCode.done
   }
   if (policy?.spec.paused) out.write('MaintenancePolicy/default is paused: nothing new starts\n')
+  if (policy?.status?.rollCall) out.write(`${policy.status.rollCall.reason.message}\n`)
   if (views.length === 0) out.write('there are no updates; make one: slipway update --help\n')
   else writeLines(out, tableLines(listColumns, views, widthOf(out)))
   if (profiles.length > 0) writeLines(out, ['', ...tableLines(profileColumns, profiles, widthOf(out))])

@@ -20,6 +20,12 @@ async function say(argv: readonly string[], status: DirectUpdateStatus, spec: Pa
   return { code, said: cli.out.text + cli.err.text, written }
 }
 
+const hook = { hook: 'start', when: 'BeforeUpdate', timeout: '5m', http: { url: 'http://hooks.example' } } as const
+const refusedByHook: DirectUpdateStatus = {
+  ...{ phase: 'RequiresAttention', operationID: operation },
+  hooks: [{ ...hook, operationID: operation, state: 'Failed', since: '2026-11-15T12:00:00Z' }],
+}
+
 describe('a word to an update', () => {
   it.each<[readonly string[], DirectUpdateStatus, Partial<DirectUpdate['spec']>, object, string]>([
     [['pause', 'to-1-36'], running, {}, { desiredState: 'Paused' }, 'paused; what is under work is finished'],
@@ -47,14 +53,22 @@ describe('a word to an update', () => {
       { retry: { token: 'abcde123' } },
       'w1 tried',
     ],
+    [['retry', 'to-1-36'], refusedByHook, {}, { retry: { token: 'abcde123' } }, 'hook start tried again'],
     [['skip', 'to-1-36', 'w2', 'w3'], running, { skip: ['w2'] }, { skip: ['w2', 'w3'] }, 'leaves out w2, w3'],
     [['skip', 'to-1-36', 'w1'], failed, {}, { skip: ['w1'] }, 'let the others go on: slipway retry to-1-36'],
     [
-      ['approve', 'to-1-36', '--by', 'ana'],
+      ['approve', 'to-1-36'],
       wanted,
       {},
       { approvals: [{ operationID: operation, wave: 0, by: 'ana', at: '2026-11-15T12:05:00.000Z' }] },
       'wave 1 of 3 approved by ana; the next begins',
+    ],
+    [
+      ['run-now', 'to-1-36', '--reason', 'CVE-2026-1234'],
+      running,
+      {},
+      { runNow: { operationID: operation, reason: 'CVE-2026-1234', by: 'ana', at: '2026-11-15T12:05:00.000Z' } },
+      'goes on at any time, for ana: CVE-2026-1234',
     ],
   ])('%s', async (argv, status, spec, expected, words) => {
     const { code, said, written } = await say(argv, status, spec)
@@ -69,6 +83,7 @@ describe('a word to an update', () => {
     [['resume', 'to-1-36'], running, { desiredState: 'Cancelled' }, 3, /is being cancelled/],
     [['cancel', 'to-1-36'], failed, {}, 3, /nothing to cancel/],
     [['retry', 'to-1-36'], running, {}, 3, /no node of to-1-36 failed or needs a person/],
+    [['retry', 'to-1-36', 'w1'], refusedByHook, {}, 3, /no node of to-1-36 failed or needs a person/],
     [['approve', 'to-1-36'], { ...running, wave }, {}, 3, /waits for no approval: wave 1 of 3 is not done/],
     [['approve', 'to-1-36'], running, {}, 3, /it has not come to its waves/],
     [['pause', 'other'], running, {}, 2, /there is no DirectUpdate named other/],

@@ -1,47 +1,54 @@
-// slipway pause, resume, cancel, retry, skip, approve: what a person says to an update that runs.
+// slipway pause, resume, cancel, retry, skip, approve, run-now: what a person says to an update that runs.
 
 import type { Command } from 'commander'
-import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../api/direct-update.ts'
+import { directUpdates } from '../../api/direct-update.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { objectName } from '../../api/scalars.ts'
-import { selfSubjectReviews } from '../../api/self-review.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { isEndedPhase } from '../../core/update/operation.ts'
+import { runNowSchema } from '../../api/steering.ts'
+import {
+  approve,
+  cancel,
+  type Decide,
+  pause,
+  resume,
+  retry,
+  runNow,
+  skip,
+} from '../../core/steering/decide-steering.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { mustFind } from '../read-cluster.ts'
 import { textOf } from '../usage.ts'
-
-/** As a merge patch: null takes out what an earlier word left. */
-type Steering = Pick<DirectUpdateSpec, 'desiredState' | 'onCancel' | 'skip' | 'approvals'> & {
-  readonly retry?: { readonly token: string; readonly nodes: readonly string[] | null }
-}
-
-/** What to write, and the sentence for the person; throws where it makes no sense. */
-type Decide = (update: DirectUpdate) => { readonly spec: Steering; readonly said: string }
+import { whoAmI } from '../who-am-i.ts'
 
 const nodeName = textOf(objectName, 'It must be the name of a node.')
+const reasonText = textOf(runNowSchema.shape.reason, 'It must say why, in at most 256 characters.')
 const names = (value: string, before: readonly string[] | undefined) => [...(before ?? []), nodeName(value)]
 
 export function addSteering(parent: Command, run: RunAction): void {
   parent
     .command('pause')
-    .summary('let an update finish what is under work, and start nothing new')
+    .description(
+      'Pauses an update: what is under work is finished, nothing new starts. The nodes that wait stay as they are.',
+    )
     .argument('<name>', 'a DirectUpdate')
+    .addHelpText('after', '\nExample:\n  slipway pause to-1-36')
     .action(run((context, name: string) => steer(context, name, pause)))
   parent
     .command('resume')
-    .summary('let a paused update go on')
+    .description('Ends a pause: what waited goes on.')
     .argument('<name>', 'a DirectUpdate')
+    .addHelpText('after', '\nExample:\n  slipway resume to-1-36')
     .action(run((context, name: string) => steer(context, name, resume)))
   parent
     .command('cancel')
-    .summary('end an update before its end')
     .description(
       'Ends an update: nothing new starts, nodes that only drain are put back. Nodes that have begun finish, or with --put-back undo what they did where that is possible.',
     )
     .argument('<name>', 'a DirectUpdate')
     .option('--put-back', 'take back what has begun, where all of it can be undone')
+    .addHelpText('after', '\nExamples:\n  slipway cancel to-1-36\n  slipway cancel to-1-36 --put-back')
     .action(
       run((context, name: string, { putBack }: { readonly putBack?: boolean }) =>
         steer(context, name, cancel(putBack ?? false)),
@@ -49,9 +56,10 @@ export function addSteering(parent: Command, run: RunAction): void {
     )
   parent
     .command('retry')
-    .summary('try nodes again that failed or need a person')
+    .description('Tries nodes again that failed or need a person: all of them, or those named.')
     .argument('<name>', 'a DirectUpdate')
     .argument('[node...]', 'only these; by default all of them', names)
+    .addHelpText('after', '\nExamples:\n  slipway retry to-1-36\n  slipway retry to-1-36 w3 w4')
     .action(
       run((context, name: string, nodes: readonly string[] | undefined) =>
         steer(context, name, retry(nodes ?? [], context.random.uuid())),
@@ -59,21 +67,34 @@ export function addSteering(parent: Command, run: RunAction): void {
     )
   parent
     .command('skip')
-    .summary('leave nodes out of an update')
     .description(
       'Leaves nodes out that were not taken yet. A failed one stays as it is, and keeps the others up no more.',
     )
     .argument('<name>', 'a DirectUpdate')
     .argument('<node...>', 'the nodes', names)
+    .addHelpText('after', '\nExample:\n  slipway skip to-1-36 w17')
     .action(run((context, name: string, nodes: readonly string[]) => steer(context, name, skip(nodes))))
   parent
     .command('approve')
-    .summary('let the next wave of an update begin')
+    .description(
+      'Approves the wave that is done: the next begins. It is recorded under the name by which the API server knows you, and needs a right of its own: ClusterRole slipway-approver.',
+    )
     .argument('<name>', 'a DirectUpdate')
-    .option('--by <who>', 'who approves (default: the user the API server knows you as)')
+    .addHelpText('after', '\nExample:\n  slipway approve to-1-36')
     .action(
-      run(async (context, name: string, { by }: { readonly by?: string }) =>
-        steer(context, name, approve(by ?? (await whoAmI(context)), context.clock.now())),
+      run(async (context, name: string) => steer(context, name, approve(await myName(context), context.clock.now()))),
+    )
+  parent
+    .command('run-now')
+    .description(
+      'Lets this run of an update go on at any time. Who wanted it, when and why is recorded; budgets, gates and all else hold as before. It needs the right to approve: ClusterRole slipway-approver.',
+    )
+    .argument('<name>', 'a DirectUpdate')
+    .requiredOption('--reason <text>', 'why it cannot wait, such as CVE-2026-1234', reasonText)
+    .addHelpText('after', '\nExample:\n  slipway run-now to-1-36 --reason CVE-2026-1234')
+    .action(
+      run(async (context, name: string, { reason }: { readonly reason: string }) =>
+        steer(context, name, runNow(reason, await myName(context), context.clock.now())),
       ),
     )
 }
@@ -98,98 +119,11 @@ async function steer(context: CommandContext, name: string, decide: Decide): Pro
   }
 }
 
-const pause: Decide = (update) => {
-  mustRun(update, 'pause')
-  return { spec: { desiredState: 'Paused' }, said: 'paused; what is under work is finished, nothing new starts' }
-}
-
-const resume: Decide = (update) => {
-  const { name } = update.metadata
-  mustRun(update, 'resume')
-  if (update.spec.desiredState === 'Cancelled') throw refused(`${name} is being cancelled`, 'make another update')
-  if (update.spec.desiredState !== 'Paused') throw refused(`${name} is not paused`, `see: slipway status ${name}`)
-  return { spec: { desiredState: 'Running' }, said: 'goes on' }
-}
-
-function cancel(putBack: boolean): Decide {
-  return (update) => {
-    mustRun(update, 'cancel')
-    const said = putBack
-      ? 'cancelled; nodes under work are put back where that is possible'
-      : 'cancelled; nodes that have begun are finished, nothing new starts'
-    return { spec: { desiredState: 'Cancelled', onCancel: putBack ? 'PutBack' : 'Finish' }, said }
-  }
-}
-
-function retry(nodes: readonly string[], uuid: string): Decide {
-  return (update) => {
-    const { name } = update.metadata
-    const { phase, summary, nodes: listed = [] } = update.status ?? {}
-    const broken = listed.filter((node) => node.phase === 'Failed' || node.phase === 'RequiresAttention')
-    if (phase === 'Cancelled') throw refused(`${name} was cancelled`, 'make another update')
-    if (phase !== 'Failed' && broken.length === 0 && (summary?.failed ?? 0) === 0) {
-      throw refused(`no node of ${name} failed or needs a person`, `see: slipway status ${name}`)
-    }
-    const token = uuid.slice(0, 8)
-    const which =
-      nodes.length > 0
-        ? nodes.join(', ')
-        : broken
-            .map((node) => node.name)
-            .slice(0, 5)
-            .join(', ')
-    return {
-      spec: { retry: { token, nodes: nodes.length > 0 ? nodes : null } },
-      said: which === '' ? 'is tried again' : `${which} tried again; follow it: slipway status ${name} -w`,
-    }
-  }
-}
-
-function skip(nodes: readonly string[]): Decide {
-  return (update) => {
-    const { name } = update.metadata
-    const skipped = [...new Set([...(update.spec.skip ?? []), ...nodes])]
-    const isFailed = update.status?.phase === 'Failed'
-    const more = isFailed ? `; let the others go on: slipway retry ${name}` : ''
-    return { spec: { skip: skipped }, said: `leaves out ${skipped.join(', ')}${more}` }
-  }
-}
-
-function approve(by: string, now: Date): Decide {
-  return ({ metadata, spec, status }) => {
-    const { wave, operationID = '' } = status ?? {}
-    if (!wave?.promotion) {
-      const where = wave ? `wave ${wave.index + 1} of ${wave.of} is not done` : 'it has not come to its waves'
-      throw refused(`${metadata.name} waits for no approval: ${where}`, `see: slipway status ${metadata.name}`)
-    }
-    const approval = { operationID, wave: wave.index, by, at: now.toISOString() }
-    // Those of earlier runs are of no use any more.
-    const kept = (spec.approvals ?? []).filter((one) => one.operationID === operationID && one.wave !== wave.index)
-    return {
-      spec: { approvals: [...kept, approval] },
-      said: `wave ${wave.index + 1} of ${wave.of} approved by ${by}; the next begins`,
-    }
-  }
-}
-
-function mustRun({ metadata, status }: DirectUpdate, what: string): void {
-  if (!isEndedPhase(status?.phase)) return
-  throw refused(
-    `${metadata.name} is ${status?.phase}: there is nothing to ${what}`,
-    `see: slipway status ${metadata.name}`,
-  )
-}
-
-function refused(message: string, nextStep: string): SlipwayError {
-  return new SlipwayError('Refused', message, { nextStep })
-}
-
-/** As the API server knows the caller; it may not tell. */
-async function whoAmI(context: CommandContext): Promise<string> {
-  const { apiVersion, kind } = selfSubjectReviews
-  const api = await context.api()
-  const review = await api
-    .create(selfSubjectReviews, { apiVersion, kind, metadata: { name: '' } }, context.signal)
-    .catch((error: unknown) => (isKubeError(error, 'Forbidden', 'NotFound') ? undefined : Promise.reject(error)))
-  return review?.status?.userInfo?.username ?? 'unknown'
+/** Nobody's word counts for another's. */
+async function myName(context: CommandContext): Promise<string> {
+  const name = await whoAmI(await context.api(), context.signal)
+  if (name !== undefined) return name
+  throw new SlipwayError('Refused', 'the API server does not tell who you are', {
+    nextStep: 'ask for the right to create selfsubjectreviews',
+  })
 }

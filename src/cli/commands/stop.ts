@@ -11,10 +11,14 @@ interface StopOptions {
   readonly all?: boolean
 }
 
-export function addStop(parent: Command, run: RunAction): void {
+export function addStopAndStart(parent: Command, run: RunAction): void {
+  addStop(parent, run)
+  addStart(parent, run)
+}
+
+function addStop(parent: Command, run: RunAction): void {
   parent
     .command('stop')
-    .summary('emergency stop: nothing new starts, anywhere')
     .description(
       'Sets spec.paused of MaintenancePolicy default. What is under way on a node ends; no other node is taken.',
     )
@@ -23,10 +27,9 @@ export function addStop(parent: Command, run: RunAction): void {
     .action(run((context, options: StopOptions) => setPaused(context, true, options)))
 }
 
-export function addStart(parent: Command, run: RunAction): void {
+function addStart(parent: Command, run: RunAction): void {
   parent
     .command('start')
-    .summary('end of the emergency stop')
     .description('Takes spec.paused of MaintenancePolicy default back: what waited goes on.')
     .option('--all', 'yes, everything in this cluster')
     .addHelpText('after', '\nExamples:\n  slipway start --all')

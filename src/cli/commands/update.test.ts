@@ -4,6 +4,7 @@ import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { configMaps, nodes } from '../../api/kube.ts'
 import { KubeError } from '../../api/kube-error.ts'
+import { maintenancePolicies } from '../../api/maintenance-policy.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { contentName } from '../../core/update/work-of.ts'
 
@@ -22,6 +23,9 @@ function createdUpdate(api: FakeKubeApi): DirectUpdate {
   return api.found(directUpdates, { name })
 }
 
+/** Without the question who we are. */
+const madeOn = (api: FakeKubeApi) => api.created.filter(({ kind }) => kind !== 'SelfSubjectReview')
+
 const counts = { total: 2, done: 0, working: 0, waiting: 2, failed: 0, skipped: 0 }
 const rollout = { update: name, operationID: `${name}/1` }
 
@@ -37,7 +41,7 @@ describe('update', () => {
     )
     expect(cli.err.text).toBe('')
     expect(code).toBe(0)
-    expect(api.created).toMatchObject([
+    expect(madeOn(api)).toMatchObject([
       {
         kind: 'ConfigMap',
         metadata: { name: contentName(scriptSum), namespace: 'ops' },
@@ -71,9 +75,37 @@ describe('update', () => {
     const api = twoNodes()
     const cli = cliFixture(api, { readFile: async () => JSON.stringify(document) })
     expect(await cli.run('update', '-f', 'u.yaml', '--max-unavailable', '3', '--no-wait')).toBe(0)
-    expect(api.created).toMatchObject([
+    expect(madeOn(api)).toMatchObject([
       { metadata: { name: 'from-file' }, spec: { ...document.spec, strategy: { maxUnavailable: 3, maxFailures: 1 } } },
     ])
+  })
+
+  it('says what is backed up first: where, before what, how it is checked, or not at all', async () => {
+    const spec = { kubernetes: { version: 'v1.36.3' }, backup: { store: 'nightly', verify: 'Hash', maxAge: '2h' } }
+    const document = { apiVersion: 'slipway.dev/v1alpha1', kind: 'DirectUpdate', metadata: { name: 'u' }, spec }
+    const backupStores = ['nightly', 'offsite'].map((store) => ({ name: store, path: `/b/${store}` }))
+    const made = async (...options: readonly string[]) => {
+      const api = twoNodes().put(maintenancePolicies, { metadata: { name: 'default' }, spec: { backupStores } })
+      const cli = cliFixture(api, { readFile: async () => JSON.stringify(document) })
+      const code = await cli.run('update', '--no-wait', ...options)
+      return code === 0 ? api.found(directUpdates, { name: 'u' }).spec.backup : cli.err.text
+    }
+    const fresh = ['--kubernetes', 'v1.36.3', '--name', 'u']
+    expect(await made(...fresh)).toBeUndefined()
+    expect(await made(...fresh, '--backup', 'Never')).toEqual({ etcd: 'Never' })
+    const all = ['--backup', 'Required', '--backup-store', 'offsite', '--backup-verify', 'Restore']
+    const points = ['--backup-before', 'FirstWorker', 'ControlPlane', 'FirstWorker', '--backup-max-age', '30m']
+    expect(await made(...fresh, ...all, ...points)).toEqual({
+      etcd: 'Required',
+      store: 'offsite',
+      before: ['ControlPlane', 'FirstWorker'],
+      verify: 'Restore',
+      maxAge: '30m',
+    })
+    expect(await made('-f', 'u.yaml', '--backup-verify', 'Restore')).toEqual({ ...spec.backup, verify: 'Restore' })
+    expect(await made(...fresh, '--backup-store', 'gone')).toContain('BackupStoreMissing')
+    expect(await made(...fresh, '--backup', 'Sometimes')).toContain('Required, IfConfigured, Never')
+    expect(await made(...fresh, '--backup-max-age', 'long')).toContain('such as 1h')
   })
 
   it('uses a script that is stored already, and refuses another content under its name', async () => {
@@ -212,7 +244,7 @@ describe('update', () => {
     api.remove(directUpdates, { name })
     await cli.clock.advance(1000)
     expect(await ended).toBe(3)
-    expect(cli.err.text).toContain(`error: DirectUpdate ${name} was deleted before its end\n`)
+    expect(cli.err.text).toContain(`error: DirectUpdate ${name} was deleted before its end [Refused]\n`)
   })
 })
 
@@ -227,7 +259,7 @@ describe('update refuses before anything is created', () => {
     { argv: ['--kubernetes', 'v1.36.3', '--node-timeout', 'soon'], code: 2, says: 'It must be a duration' },
     { argv: ['--kubernetes', 'v1.36.3', '--name', 'Big'], code: 2, says: 'It must be lower-case' },
     { argv: [], code: 2, says: 'there is nothing to do' },
-    { argv: ['--script', 'gone.sh'], code: 2, says: "gone.sh cannot be read: ENOENT: no such file, open 'gone.sh'" },
+    { argv: ['--script', 'gone.sh'], code: 2, says: 'gone.sh cannot be read: it is not there' },
     { argv: ['--kubernetes', 'v1.36.3', '-f', 'x.yaml'], code: 2, says: 'cannot be used with' },
   ])('$argv', async ({ argv, code, says }) => {
     const api = twoNodes()
@@ -266,7 +298,8 @@ describe('status -w', () => {
     const api = upgradeMidway()
     const cli = cliFixture(api)
     const ended = cli.run('status', '-w', '-o', 'json')
-    await cli.clock.advance(1000)
+    // The file of a command is loaded in its own time.
+    await expect.poll(() => cli.clock.advance(100).then(() => cli.out.text)).toContain('InProgress')
     api.put(nodeStates, nodeState('w2', { phase: 'Done' }))
     await cli.clock.advance(1000)
     const made = api.found(directUpdates, { name: 'to-1-36' })

@@ -1,6 +1,7 @@
 // slipway update: makes a DirectUpdate (and the ConfigMap of its script) and follows it to its end.
 
 import type { Command } from 'commander'
+import { askedByAnnotation } from '../../api/audit.ts'
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
@@ -19,6 +20,7 @@ import { type Draft, type DraftOptions, draftUpdate } from '../update-draft.ts'
 import { workOptions } from '../update-options.ts'
 import { outcomeCode } from '../update-outcome.ts'
 import { updateReport } from '../update-report.ts'
+import { whoAmI } from '../who-am-i.ts'
 
 interface UpdateOptions extends DraftOptions {
   readonly namespace: string
@@ -29,9 +31,8 @@ interface UpdateOptions extends DraftOptions {
 export function addUpdate(parent: Command, run: RunAction): void {
   const command = parent
     .command('update')
-    .summary('make a DirectUpdate and follow it')
     .description(
-      'Makes a DirectUpdate and follows it to its end: a live picture on a terminal, plain lines otherwise (times are UTC).\nCtrl-C stops following, not the update.',
+      'Makes a DirectUpdate and follows it to its end: a live picture on a terminal, plain lines otherwise (times are UTC). Ctrl-C stops following, not the update.',
     )
   for (const option of workOptions()) command.addOption(option)
   command
@@ -46,10 +47,12 @@ Examples:
   slipway update --kubernetes v1.36.3 --strategy Canary --soak 30m
   slipway update --os-packages Security --reboot IfRequired
   slipway update --os-image registry.example/os:42 --max-unavailable 2
+  slipway update --kubernetes v1.36.3 --backup Required --backup-store nightly --backup-verify Restore
   slipway update --script rotate-disks.sh --selector pool=a
   slipway update -f update.yaml --no-wait
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused or in need of a person, 4 cannot reach the API`,
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused or in need of a person,
+            4 cannot reach the API`,
     )
     .action(run(runUpdate))
 }
@@ -60,7 +63,7 @@ async function runUpdate(context: CommandContext, options: UpdateOptions): Promi
   const api = await context.api()
   const reports = await refuseUnplanned(context, api, draft, options.namespace)
   if (draft.script) await storeScript(api, options.namespace, draft.script, signal)
-  const update = await createUpdate(api, draft.update, signal)
+  const update = await createUpdate(api, await signed(draft.update, api, signal), signal)
   for (const report of reports) remark(context, report)
   const { name } = update.metadata
   if (!options.wait) {
@@ -103,6 +106,13 @@ export async function followToEnd(
     err.write(`the update goes on; follow it again: slipway status ${name} -w\n`)
     return exitCode.interrupted
   }
+}
+
+/** With who asked for it, as the API server takes them for. */
+async function signed(update: Draft['update'], api: KubeApi, signal: AbortSignal): Promise<Draft['update']> {
+  const by = await whoAmI(api, signal)
+  if (by === undefined) return update
+  return { ...update, metadata: { ...update.metadata, annotations: { [askedByAnnotation]: by } } }
 }
 
 async function createUpdate(api: KubeApi, update: Draft['update'], signal: AbortSignal): Promise<DirectUpdate> {

@@ -26,7 +26,6 @@ import { updateAnswer } from '../why/update-answer.ts'
 export function addWhy(parent: Command, run: RunAction): void {
   parent
     .command('why')
-    .summary('what a node, update or pod waits for, and what to do')
     .description(
       'Says in sentences what a node, an update or a pod waits for, since when, and what a person can do about it.',
     )

@@ -3,8 +3,7 @@
 
 import type { InstallSettings, Manifest } from './manifest.ts'
 import { agentName, labelsOf } from './rights.ts'
-
-const name = 'slipway-agent-own-status'
+import { isSame, validatingPolicy } from './validating-policy.ts'
 
 /** By the node its token was made for, which the kubelet asks for on behalf of a pod. */
 const podAgent = (namespace: string) => ({
@@ -17,52 +16,33 @@ const hostAgent = {
   node: "request.userInfo.username.replace('system:node:', '', 1)",
 }
 
+/** What the operator writes in a NodeState's status. */
+const operatorFields = ['rollout', 'completed'] as const
+
 export function admissionPolicy({ namespace, hostService = false }: InstallSettings): readonly Manifest[] {
   const { isAgent, node } = hostService ? hostAgent : podAgent(namespace)
-  const metadata = { name, labels: labelsOf(agentName) }
-  return [
-    {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicy',
-      metadata,
-      spec: {
-        failurePolicy: 'Fail',
-        matchConstraints: {
-          resourceRules: [
-            {
-              apiGroups: ['slipway.dev'],
-              apiVersions: ['*'],
-              operations: ['CREATE', 'UPDATE'],
-              resources: ['nodestates', 'nodestates/status'],
-            },
-          ],
-        },
-        matchConditions: [{ name: 'is-an-agent', expression: isAgent }],
-        variables: [
-          { name: 'node', expression: node },
-          { name: 'before', expression: 'has(oldObject.status) && has(oldObject.status.rollout)' },
-          { name: 'after', expression: 'has(object.status) && has(object.status.rollout)' },
-        ],
-        validations: [
-          { expression: "request.subResource == 'status'", message: "an agent writes a NodeState's status only" },
-          {
-            expression: 'object.metadata.name == variables.node',
-            messageExpression:
-              "'an agent writes the NodeState of its own node only: ' + variables.node + ', not ' + object.metadata.name",
-          },
-          {
-            expression:
-              'variables.before == variables.after && (!variables.after || object.status.rollout == oldObject.status.rollout)',
-            message: 'status.rollout is the operator’s; an agent writes status.agent only',
-          },
-        ],
+  return validatingPolicy({
+    name: 'slipway-agent-own-status',
+    labels: labelsOf(agentName),
+    operations: ['CREATE', 'UPDATE', 'DELETE'],
+    resources: ['nodestates', 'nodestates/status'],
+    concerns: { 'is-an-agent': isAgent },
+    variables: {
+      node,
+      before: 'oldObject != null && has(oldObject.status) ? oldObject.status : dyn({})',
+      after: 'object != null && has(object.status) ? object.status : dyn({})',
+    },
+    validations: [
+      { expression: "request.subResource == 'status'", message: "an agent writes a NodeState's status only" },
+      {
+        expression: 'request.name == variables.node',
+        messageExpression:
+          "'an agent writes the NodeState of its own node only: ' + variables.node + ', not ' + request.name",
       },
-    },
-    {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata,
-      spec: { policyName: name, validationActions: ['Deny'] },
-    },
-  ]
+      ...operatorFields.map((field) => ({
+        expression: isSame(field, 'variables.before', 'variables.after'),
+        message: `status.${field} is the operator’s; an agent writes status.agent only`,
+      })),
+    ],
+  })
 }

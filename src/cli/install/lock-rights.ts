@@ -3,9 +3,20 @@
 import { InvalidArgumentError } from 'commander'
 import { objectName } from '../../api/scalars.ts'
 import type { InstallSettings, LockPlace, Manifest } from './manifest.ts'
+import { type Right, rightOver } from './right.ts'
 import { labelsOf, operatorName } from './rights.ts'
 
 const authorization = 'rbac.authorization.k8s.io'
+
+/** In the namespace of that DaemonSet. */
+export const lockRight = (daemonSet: string): Right =>
+  rightOver(
+    [daemonSet],
+    'apps',
+    ['daemonsets'],
+    { list: 'budgets', watch: 'budgets', patch: 'budgets' },
+    'sees who holds the lock of another tool, takes it and gives it back',
+  )
 
 export function lockRights({ namespace, locks = [] }: InstallSettings): readonly Manifest[] {
   return locks.flatMap((place) => {
@@ -14,13 +25,12 @@ export function lockRights({ namespace, locks = [] }: InstallSettings): readonly
       namespace: place.namespace,
       labels: labelsOf(operatorName),
     }
-    const rule = { apiGroups: ['apps'], resources: ['daemonsets'], resourceNames: [place.name] }
     return [
       {
         apiVersion: `${authorization}/v1`,
         kind: 'Role',
         metadata,
-        rules: [{ ...rule, verbs: ['list', 'watch', 'patch'] }],
+        rules: [lockRight(place.name).rule],
       },
       {
         apiVersion: `${authorization}/v1`,

@@ -5,6 +5,10 @@ export interface InstallSettings {
   readonly hostService?: boolean
   /** DaemonSets whose lock the operator takes. */
   readonly locks?: readonly LockPlace[]
+  /** Resources of other systems are carried out. */
+  readonly foreign?: boolean
+  /** Absent: everything. `reboots`: none of the rights that only upgrades of Kubernetes need, and agents that do nothing else. */
+  readonly only?: 'reboots'
 }
 
 export interface LockPlace {
@@ -19,6 +23,7 @@ export interface Manifest {
     readonly name: string
     readonly namespace?: string
     readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
   }
   readonly [field: string]: unknown
 }

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { cliFixture } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
+import { kindsThatGo } from '../../core/preflight/removed-apis.ts'
 import { operatorPodSelector } from '../../operator/cluster/cluster.ts'
+import { agentClusterRights, agentNamespaceRights } from './agent-rights.ts'
+import { allRights } from './all-rights.ts'
+import type { Manifest } from './manifest.ts'
 import { manifests } from './manifests.ts'
-import * as rights from './rights.ts'
+import type { Right } from './right.ts'
 import { operatorDeployment } from './workloads.ts'
 
 const settings = { namespace: 'slipway-system', image: 'slipway:1.0.0' }
@@ -19,7 +23,9 @@ describe('install --print', () => {
       ...['Role', 'RoleBinding', 'Role', 'RoleBinding', 'Role', 'RoleBinding'],
       ...['ClusterRole', 'ClusterRoleBinding'],
       ...['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
-      ...['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding', 'Deployment', 'DaemonSet'],
+      ...['ClusterRole', 'ClusterRole', 'ClusterRole', 'ClusterRole', 'Role'],
+      ...Array(6).fill(['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']).flat(),
+      ...['PodDisruptionBudget', 'Service', 'NetworkPolicy', 'Deployment', 'DaemonSet'],
     ])
     expect(cli.out.text).not.toContain('slipway-system')
     expect(cli.out.text.match(/r\.example\/s:2/g)).toHaveLength(2)
@@ -48,8 +54,41 @@ describe('install --print', () => {
     expect(cli.err.text).toContain('It must be kured=NAMESPACE/DAEMONSET')
   })
 
+  it('asks for rights over resources of other systems only where they are to be carried out', async () => {
+    const without = cliFixture(new FakeKubeApi())
+    expect(await without.run('install', '--print')).toBe(0)
+    expect(without.out.text).not.toContain('"cupcake.ricardomolendijk.com"')
+    const cli = cliFixture(new FakeKubeApi())
+    expect(await cli.run('install', '--print', '--with-foreign')).toBe(0)
+    expect(cli.out.text.match(/kind: CustomResourceDefinition/g)).toHaveLength(2)
+    const objects = cli.out.text.split('\n---\n').flatMap((text) => (text.startsWith('{') ? [JSON.parse(text)] : []))
+    const [role, binding] = objects.filter(({ metadata }) => metadata.name === 'slipway-operator-foreign')
+    expect(role).toMatchObject({
+      kind: 'ClusterRole',
+      rules: expect.arrayContaining([
+        {
+          apiGroups: ['cupcake.ricardomolendijk.com'],
+          resources: ['directupdates', 'scheduledupdates', 'updateschedules'],
+          verbs: ['list', 'watch', 'patch'],
+        },
+      ]),
+    })
+    expect(binding).toMatchObject({ kind: 'ClusterRoleBinding', roleRef: { name: 'slipway-operator-foreign' } })
+  })
+
+  it('is refused on a cluster that has no admission policies', async () => {
+    const api = new FakeKubeApi()
+    api.serverVersion = async () => 'v1.29.15'
+    const cli = cliFixture(api)
+    expect(await cli.run('install')).toBe(3)
+    expect(cli.err.text).toContain(
+      'error: Slipway needs Kubernetes 1.30 or newer; this cluster has v1.29.15 [Refused]\nnext: upgrade',
+    )
+    expect(api.created).toEqual([])
+  })
+
   it('gives the agent nothing over nodes, pods or secrets', () => {
-    expect([...rights.agentClusterRights, ...rights.agentNamespaceRights].map(({ rule }) => rule)).toEqual([
+    expect([...agentClusterRights, ...agentNamespaceRights].map(({ rule }) => rule)).toEqual([
       { apiGroups: ['slipway.dev'], resources: ['nodestates'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['slipway.dev'], resources: ['nodestates/status'], verbs: ['patch'] },
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
@@ -61,32 +100,44 @@ describe('install --print', () => {
     expect(operatorPodSelector.split(',').map((term) => term.split('='))).toEqual(Object.entries(labels ?? {}))
   })
 
+  it('leaves out what only upgrades of Kubernetes need, where only reboots are wanted', async () => {
+    const cli = cliFixture(new FakeKubeApi())
+    expect(await cli.run('install', '--print', '--only', 'reboots')).toBe(0)
+    expect(cli.out.text).not.toContain('kube-system')
+    expect(cli.out.text).not.toContain('kubeadm-config')
+    expect(cli.out.text).not.toContain('/metrics"],"verbs"')
+    const whole = manifests(settings)
+    const rules = (all: readonly Manifest[]) =>
+      all.flatMap((object) => (Array.isArray(object.rules) ? object.rules : [])).map((rule) => JSON.stringify(rule))
+    const left = rules(manifests({ ...settings, only: 'reboots' }))
+    expect(rules(whole)).toEqual(expect.arrayContaining(left))
+    // Two rules in kube-system, one page, and a rule for each group of kinds that go.
+    expect(rules(whole).length - left.length).toBe(3 + kindsThatGo().size)
+    expect(cli.out.text.match(/"--only=reboots"/g)).toHaveLength(1)
+    expect(JSON.stringify(whole)).not.toContain('--only')
+    expect(await cli.run('install', '--print', '--only', 'upgrades')).toBe(2)
+  })
+
+  it('labels everything as its own, so that it is found again', () => {
+    for (const { metadata } of manifests({ ...settings, foreign: true, locks: [{ namespace: 'x', name: 'kured' }] })) {
+      expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/name': 'slipway' })
+    }
+  })
+
   it('uses no wildcard in any rule', () => {
-    const rules = [
-      ...rights.operatorClusterRights,
-      ...rights.operatorNamespaceRights,
-      ...rights.nodeLeaseRights,
-      ...rights.controllerLeaseRights,
-      ...rights.eventRights,
-    ]
+    const rules = allRights.flatMap(({ rights }) => rights)
     for (const { rule } of rules) {
       expect(Object.values(rule).flat().join(' ')).not.toContain('*')
     }
   })
 
   it('lets the operator get the Secrets that are named, in its own namespace; it cannot list them, and agents have none', () => {
-    const about = (rules: readonly rights.Right[]) =>
+    const about = (rules: readonly Right[]) =>
       rules.filter(({ rule }) => 'resources' in rule && rule.resources.includes('secrets'))
-    const elsewhere = [
-      ...rights.operatorClusterRights,
-      ...rights.nodeLeaseRights,
-      ...rights.controllerLeaseRights,
-      ...rights.eventRights,
-      ...rights.agentClusterRights,
-      ...rights.agentNamespaceRights,
-    ]
-    expect(about(elsewhere)).toEqual([])
-    expect(about(rights.operatorNamespaceRights).map(({ rule }) => rule.verbs)).toEqual([['get']])
+    const found = allRights.flatMap(({ holder, namespace, rights }) =>
+      about(rights).map(({ rule }) => ({ holder, namespace, verbs: rule.verbs })),
+    )
+    expect(found).toEqual([{ holder: 'Operator', namespace: 'own', verbs: ['get'] }])
   })
 
   it('binds every account to roles that exist', () => {
@@ -120,5 +171,8 @@ describe('install for agents that are services of their hosts', () => {
     expect(await cli.run('install', '--print-unit')).toBe(0)
     expect(cli.out.text).toContain('\n[Service]\nExecStart=/opt/slipway/node --lite-mode ')
     expect(cli.out.text).toContain(' agent --node-name=%H --kubeconfig=/etc/kubernetes/kubelet.conf ')
+    expect(cli.out.text).not.toContain('--only')
+    expect(await cli.run('install', '--print-unit', '--only', 'reboots')).toBe(0)
+    expect(cli.out.text).toContain(' --only=reboots\nRestart=')
   })
 })

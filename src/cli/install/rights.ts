@@ -1,192 +1,30 @@
-// The least rights that do: what is not needed is not here. The agent has none over nodes, pods or secrets.
+// The roles and bindings of the two accounts: what is not needed is not here.
 
 import { gateRoleLabel } from '../../core/gates/gate.ts'
-import { kindsThatGo } from '../../core/preflight/removed-apis.ts'
+import { agentClusterRights, agentNamespaceRights } from './agent-rights.ts'
 import type { InstallSettings, Manifest } from './manifest.ts'
-
-export interface ResourceRule {
-  readonly apiGroups: readonly string[]
-  readonly resources: readonly string[]
-  readonly verbs: readonly string[]
-}
-
-export interface PageRule {
-  readonly nonResourceURLs: readonly string[]
-  readonly verbs: readonly string[]
-}
-
-export type Rule = ResourceRule | PageRule
-
-/** A rule, and what would not work without it. */
-export interface Right {
-  readonly rule: Rule
-  readonly why: string
-}
+import {
+  controllerLeaseRights,
+  eventRights,
+  nodeLeaseRights,
+  operatorClusterRights,
+  operatorNamespaceRights,
+} from './operator-rights.ts'
+import type { Right } from './right.ts'
 
 export const operatorName = 'slipway-operator'
 export const agentName = 'slipway-agent'
 type Account = typeof operatorName | typeof agentName
 
-const read = ['get', 'list', 'watch'] as const
-const ourGroup = 'slipway.dev'
+/** The user name by which the API server knows an account. */
+export function userName(name: Account, { namespace }: Pick<InstallSettings, 'namespace'>): string {
+  return `system:serviceaccount:${namespace}:${name}`
+}
 
-const right = (group: string, resources: readonly string[], verbs: readonly string[], why: string): Right => ({
-  rule: { apiGroups: [group], resources, verbs },
-  why,
-})
-
-/** A page of the API server that is no resource. */
-const page = (path: string, why: string): Right => ({ rule: { nonResourceURLs: [path], verbs: ['get'] }, why })
-
-/** Over the whole cluster. */
-export const operatorClusterRights: readonly Right[] = [
-  right(
-    '',
-    ['nodes'],
-    [...read, 'patch'],
-    'sees which nodes are there, Ready and cordoned; cordons and uncordons by patch',
-  ),
-  right(
-    '',
-    ['pods'],
-    ['list', 'watch'],
-    'sees which pods are left on a node that is being drained; reckons before an update whether they fit elsewhere',
-  ),
-  right('', ['pods/eviction'], ['create'], 'pods go by eviction only, so that the API server honours their budgets'),
-  right(
-    'policy',
-    ['poddisruptionbudgets'],
-    ['list', 'watch'],
-    'asks for an eviction only when the budget allows it, and names the budget that does not',
-  ),
-  right(
-    'admissionregistration.k8s.io',
-    ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
-    ['list'],
-    'sees before an update which admission webhooks would stand in its way',
-  ),
-  right(
-    'discovery.k8s.io',
-    ['endpointslices'],
-    ['list'],
-    'sees whether such a webhook has anybody to answer, and where',
-  ),
-  ...[...kindsThatGo()].map(([group, kinds]) =>
-    right(
-      group,
-      kinds,
-      ['list'],
-      'finds before an update objects that are kept through an API that the target version does not serve any more',
-    ),
-  ),
-  page('/metrics', 'reads which deprecated APIs were asked for, before an update to a version without them'),
-  right(
-    '',
-    ['pods'],
-    ['delete'],
-    'deletes a pod in spite of its budget only where the drain settings say Force; that is on record and an Event',
-  ),
-  right(
-    'storage.k8s.io',
-    ['volumeattachments'],
-    ['list', 'watch'],
-    'waits until the volumes of the pods that left a node are detached',
-  ),
-  right(
-    '',
-    ['persistentvolumeclaims'],
-    ['get'],
-    'tells volumes of pods that stay on a node from those of pods that left',
-  ),
-  right(ourGroup, ['directupdates'], [...read, 'patch'], 'reads what is wanted; its finalizer is set by patch'),
-  right(
-    ourGroup,
-    ['nodeprofiles'],
-    [...read, 'patch'],
-    'reads what hosts should have; its finalizer is set by patch, so that removal takes back what was added',
-  ),
-  right(
-    ourGroup,
-    ['maintenancepolicies'],
-    [...read, 'create'],
-    'reads budgets and defaults; makes the policy where there is none: the ledger stands on it',
-  ),
-  right(
-    ourGroup,
-    ['nodestates'],
-    [...read, 'create', 'patch', 'delete'],
-    'one a node: writes the work order there, and removes what belongs to a node that is gone',
-  ),
-  right(
-    ourGroup,
-    ['directupdates/status', 'maintenancepolicies/status', 'nodeprofiles/status', 'nodestates/status'],
-    ['patch'],
-    'tells progress, books slots in the ledger, remembers where each node stands',
-  ),
-]
-
-/** In the operator's own namespace. */
-export const operatorNamespaceRights: readonly Right[] = [
-  right('coordination.k8s.io', ['leases'], [...read, 'create', 'update'], 'two replicas agree by a Lease on who acts'),
-  right(
-    '',
-    ['configmaps'],
-    ['get', 'list', 'create', 'patch', 'delete'],
-    'makes the immutable copy of a script or desired state that the agents fetch, ties it to its owner, and removes it when no node uses it any more',
-  ),
-  right(
-    '',
-    ['secrets'],
-    ['get'],
-    'reads the Secrets that files of NodeProfiles name, to seal them to the key of each host, and those that gates name as their token; it cannot list them',
-  ),
-  right('batch', ['cronjobs'], ['get'], 'reads the template of a Job that a gate or hook names'),
-  right(
-    'batch',
-    ['jobs'],
-    ['list', 'watch', 'create'],
-    'runs the Jobs of gates and hooks, and sees how they end; it watches only those it made',
-  ),
-]
-
-/** Where kubelets keep their heartbeat. */
-export const nodeLeaseRights: readonly Right[] = [
-  right(
-    'coordination.k8s.io',
-    ['leases'],
-    ['list', 'watch'],
-    'a node counts as healthy again only when its kubelet renewed its Lease after the restart',
-  ),
-]
-
-/** Where the cluster's own controllers elect a leader. */
-export const controllerLeaseRights: readonly Right[] = [
-  right(
-    'coordination.k8s.io',
-    ['leases'],
-    ['list', 'watch'],
-    'after a control-plane node was restarted, waits for the kube-controller-manager to lead again before the next drain',
-  ),
-]
-
-/** Where events about cluster-scoped objects live. */
-export const eventRights: readonly Right[] = [
-  right('events.k8s.io', ['events'], ['create', 'patch'], 'tells what happens to nodes and updates as Events'),
-]
-
-export const agentClusterRights: readonly Right[] = [
-  right(
-    ourGroup,
-    ['nodestates'],
-    read,
-    'watches the work order of its own node; RBAC cannot say "its own", the admission policy fences what it writes',
-  ),
-  right(ourGroup, ['nodestates/status'], ['patch'], 'reports what became of the order, in its own half of the status'),
-]
-
-export const agentNamespaceRights: readonly Right[] = [
-  right('', ['configmaps'], ['get'], 'fetches the script or desired state that an order names by its SHA-256'),
-]
+/** For admission policies: what the operator makes was judged when its user wrote it. */
+export function notTheOperator(settings: InstallSettings): Readonly<Record<string, string>> {
+  return { 'not-the-operator': `request.userInfo.username != '${userName(operatorName, settings)}'` }
+}
 
 export function operatorRights({ namespace }: InstallSettings): readonly Manifest[] {
   const subject = account(operatorName, namespace)
@@ -214,8 +52,8 @@ const gateRole: Manifest = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'ClusterRole',
   metadata: { name: gateRoleName, labels: { 'app.kubernetes.io/name': 'slipway' } },
+  // Without `rules`: they are the cluster's to fill in, and whoever applies this again must not want them empty.
   aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [gateRoleLabel]: 'true' } }] },
-  rules: [],
 }
 
 export function agentRights({ namespace, hostService = false }: InstallSettings): readonly Manifest[] {

@@ -1,10 +1,10 @@
 import type { InstallSettings, Manifest } from './manifest.ts'
 import { agentName, labelsOf, operatorName } from './rights.ts'
 
-const metricsPort = 8080
+export const metricsPort = 8080
 export const stateDir = '/var/lib/slipway'
 /** Where the image has what `make build` makes. */
-const program = '/opt/slipway/slipway.mjs'
+export const program = '/opt/slipway/slipway.mjs'
 /**
  * Memory before speed: an agent waits nearly all the time, on every node of the cluster. Lite mode compiles nothing to machine
  * code and has no WebAssembly, so nothing the agent loads may need that.
@@ -12,6 +12,9 @@ const program = '/opt/slipway/slipway.mjs'
 export const agentNodeFlags = ['--lite-mode', '--max-semi-space-size=1', '--single-threaded-gc']
 /** Bounds the garbage that waits for V8: a rollout on a big cluster comes in bursts of short-lived objects. */
 const operatorNodeFlags = ['--max-semi-space-size=4']
+
+/** A version has one image: what a node has it need not ask for again. */
+const imagePullPolicy = 'IfNotPresent'
 
 const fromField = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } })
 const nodeNameEnv = fromField('NODE_NAME', 'spec.nodeName')
@@ -43,12 +46,21 @@ export function operatorDeployment({ namespace, image }: InstallSettings): Manif
               ],
             },
           },
+          topologySpreadConstraints: [
+            {
+              maxSkew: 1,
+              topologyKey: 'topology.kubernetes.io/zone',
+              whenUnsatisfiable: 'ScheduleAnyway',
+              labelSelector: { matchLabels: labels },
+            },
+          ],
           tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' }],
           securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
           containers: [
             {
               name: 'operator',
               image,
+              imagePullPolicy,
               command: ['node', ...operatorNodeFlags, program],
               args: [
                 'operator',
@@ -57,6 +69,7 @@ export function operatorDeployment({ namespace, image }: InstallSettings): Manif
                 '--identity=$(POD_NAME)',
                 '--node-name=$(NODE_NAME)',
                 '--pod-name=$(POD_NAME)',
+                '--log-level=info',
               ],
               env: [nodeNameEnv, fromField('POD_NAME', 'metadata.name')],
               ports: [{ name: 'metrics', containerPort: metricsPort }],
@@ -77,7 +90,7 @@ export function operatorDeployment({ namespace, image }: InstallSettings): Manif
 }
 
 /** On every node, whatever its taints, and without the cluster's network: it must start while that is broken. */
-export function agentDaemonSet({ namespace, image }: InstallSettings): Manifest {
+export function agentDaemonSet({ namespace, image, only }: InstallSettings): Manifest {
   const labels = labelsOf(agentName)
   return {
     apiVersion: 'apps/v1',
@@ -101,23 +114,42 @@ export function agentDaemonSet({ namespace, image }: InstallSettings): Manifest 
             {
               name: 'agent',
               image,
+              imagePullPolicy,
               command: ['node', ...agentNodeFlags, program],
-              args: ['agent', '--node-name=$(NODE_NAME)', '--host-root=/host', `--state-dir=${stateDir}`],
+              args: [
+                'agent',
+                '--node-name=$(NODE_NAME)',
+                '--host-root=/host',
+                `--state-dir=${stateDir}`,
+                ...(only === undefined ? [] : [`--only=${only}`]),
+                '--log-level=info',
+              ],
               env: [nodeNameEnv],
               resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } },
-              securityContext: { privileged: true },
-              volumeMounts: [
-                { name: 'host', mountPath: '/host', mountPropagation: 'HostToContainer' },
-                { name: 'state', mountPath: stateDir },
-              ],
+              ...hostAccess(stateDir).container,
             },
           ],
-          volumes: [
-            { name: 'host', hostPath: { path: '/' } },
-            { name: 'state', hostPath: { path: stateDir, type: 'DirectoryOrCreate' } },
-          ],
+          volumes: hostAccess(stateDir).volumes,
         },
       },
     },
+  }
+}
+
+/** What a pod of ours needs to look after its host and the journal there. */
+export function hostAccess(folder: string) {
+  return {
+    container: {
+      // The image is nobody's in particular.
+      securityContext: { privileged: true, runAsUser: 0 },
+      volumeMounts: [
+        { name: 'host', mountPath: '/host', mountPropagation: 'HostToContainer' },
+        { name: 'state', mountPath: folder },
+      ],
+    },
+    volumes: [
+      { name: 'host', hostPath: { path: '/' } },
+      { name: 'state', hostPath: { path: folder, type: 'DirectoryOrCreate' } },
+    ],
   }
 }

@@ -1,7 +1,7 @@
 // The live picture: a view as lines that fit a window of the given size, most urgent things first.
 
-import { styleText } from 'node:util'
 import type { NodePhase } from '../../api/node-state.ts'
+import { type Colour, coloured } from '../paint.ts'
 import { cut, fewNames } from '../table.ts'
 import { spanText } from '../time-text.ts'
 import {
@@ -31,8 +31,6 @@ const glyphs: Readonly<Record<NodePhase, string>> = {
   Failed: '✗',
   RequiresAttention: '!',
 }
-
-type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'cyan' | 'bold'
 
 /** Plain text and how it is painted; cut by what is seen, painted afterwards. */
 interface Piece {
@@ -212,8 +210,6 @@ function fitted(pieces: readonly Piece[], width: number): readonly Piece[] {
 }
 
 function painted(pieces: readonly Piece[], color: boolean): string {
-  const line = pieces.map(({ text, colour }) =>
-    color && colour && text !== '' ? styleText(colour, text, { validateStream: false }) : text,
-  )
+  const line = pieces.map(({ text, colour }) => coloured(text, colour, color))
   return line.join('').trimEnd()
 }

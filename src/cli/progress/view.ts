@@ -4,9 +4,12 @@ import type { DirectUpdate, UpdatePhase } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { NodePhase, NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import { naturalOrder } from '../../core/natural-order.ts'
 import { type Role, roleOf } from '../../core/node/node-facts.ts'
-import { contentName } from '../../core/update/work-of.ts'
-import { isEnded, isOver, type Refusal, refusal } from '../update-outcome.ts'
+import { runningStep } from '../../core/node/running-step.ts'
+import { isEnded, isOver, type Refusal, refusal } from '../../core/update/outcome.ts'
+import { isOfRun, stepText } from '../../core/update/path-step.ts'
+import { targetText } from '../../core/update/target-text.ts'
 import type { RolloutSnapshot } from './sink.ts'
 
 export interface NodeProgress {
@@ -95,21 +98,20 @@ function courseOf({ metadata, spec, status }: DirectUpdate): string | undefined 
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed' || status?.phase === 'Cancelled') return undefined
   if (spec.desiredState === 'Cancelled') return 'being cancelled'
   if (spec.desiredState === 'Paused') return `paused; go on with: slipway resume ${metadata.name}`
-  const { wave } = status ?? {}
+  return [stepOf(status), waveOf(metadata.name, status)].filter((part) => part !== undefined).join('; ') || undefined
+}
+
+/** Which of the versions on its path it is at; undefined where there is only one. */
+export function stepOf({ path }: NonNullable<DirectUpdate['status']> = {}): string | undefined {
+  const { steps = [], step: index = 0 } = path ?? {}
+  return steps.length > 1 ? stepText({ index, of: steps.length, version: steps[index] ?? '' }) : undefined
+}
+
+function waveOf(update: string, { wave }: NonNullable<DirectUpdate['status']> = {}): string | undefined {
   if (!wave || wave.of === 1) return undefined
   const title = `wave ${wave.index + 1} of ${wave.of}, ${wave.size} ${wave.size === 1 ? 'worker' : 'workers'} in all`
-  if (wave.promotion) return `${title}: done; look at them, then: slipway approve ${metadata.name}`
+  if (wave.promotion) return `${title}: done; look at them, then: slipway approve ${update}`
   return wave.soakUntil === undefined ? title : `${title}: done; looked at until ${wave.soakUntil}`
-}
-
-export function targetText(update: DirectUpdate): string {
-  const { kubernetes, script } = update.spec
-  return [...(kubernetes ? [kubernetes.version] : []), ...(script ? [scriptText(script)] : [])].join(' + ')
-}
-
-/** A ConfigMap named by its content says no more than the first digits of its sum. */
-function scriptText({ configMap, sha256 }: NonNullable<DirectUpdate['spec']['script']>): string {
-  return configMap === contentName(sha256) ? `script ${sha256.slice(0, 8)}` : `script ${configMap}`
 }
 
 const waveTitles = [
@@ -129,9 +131,10 @@ function nodesOf({ update, nodes, nodeStates }: RolloutSnapshot): readonly NodeP
     if (isOver(update) ? states.has(name) : !isLeftOut(name)) known.set(name, node)
   }
   for (const name of [...states.keys(), ...listed.keys()]) if (!known.has(name)) known.set(name, undefined)
+  const inOrder = naturalOrder()
   return [...known]
     .map(([name, node]) => nodeProgress(name, node, states.get(name), listed.get(name)))
-    .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
+    .sort((a, b) => inOrder(a.name, b.name))
 }
 
 type Listed = NonNullable<NonNullable<DirectUpdate['status']>['nodes']>[number]
@@ -156,17 +159,11 @@ function nodeProgress(
   }
 }
 
-export function runningStep(state: NodeState | undefined): string | undefined {
-  const reported = state?.status?.agent?.order
-  if (!reported || reported.id !== state?.spec.order?.id) return undefined
-  return reported.steps.find((step) => step.state === 'Running')?.name
-}
-
 function belongsTo(state: NodeState, update: DirectUpdate): boolean {
   const rollout = state.status?.rollout
   if (rollout?.update !== update.metadata.name) return false
   const operation = update.status?.operationID
-  return operation === undefined || rollout.operationID === operation
+  return operation === undefined || isOfRun(rollout.operationID, operation)
 }
 
 export type Standing = Exclude<keyof Counts, 'total'>

@@ -3,11 +3,11 @@ import type { Node } from '../../api/kube.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeProfile } from '../../api/node-profile.ts'
 import type { NodeState, Rollout } from '../../api/node-state.ts'
+import { cordonHolder } from '../../core/node/cordon-holder.ts'
 import { isReady, readyCondition } from '../../core/node/node-facts.ts'
+import { runningStep } from '../../core/node/running-step.ts'
 import { isEndedPhase, ownerOfOperation } from '../../core/update/operation.ts'
-import { cordonHolder } from '../node-report.ts'
-import { runningStep } from '../progress/view.ts'
-import { conditionOf, type Refusal, refusal } from '../update-outcome.ts'
+import { conditionOf, type Refusal, refusal } from '../../core/update/outcome.ts'
 import { type Answer, adviceFor, type Finding, reasonFinding } from './finding.ts'
 
 export interface NodeFacts {
@@ -29,6 +29,7 @@ export function nodeAnswer(facts: NodeFacts): Answer {
   findings.push(...queueFindings(facts), ...profileFindings(facts))
   if (policy?.spec.paused)
     findings.push(reasonFinding('policy', { code: 'PolicyPaused', message: 'nothing new starts' }))
+  if (policy?.status?.rollCall) findings.push(reasonFinding('policy', policy.status.rollCall.reason))
   if (!isReady(node)) findings.push({ text: `${name} is not Ready: ${readyMessage(node)}` })
   const holder = cordonHolder(node)
   if (holder !== undefined) {

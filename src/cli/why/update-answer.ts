@@ -1,8 +1,8 @@
+import { conditionOf } from '../../core/update/outcome.ts'
 import { countsText } from '../progress/picture.ts'
 import type { RolloutSnapshot } from '../progress/sink.ts'
-import { type ProgressView, progressView } from '../progress/view.ts'
+import { type ProgressView, progressView, stepOf } from '../progress/view.ts'
 import { fewNames } from '../table.ts'
-import { conditionOf } from '../update-outcome.ts'
 import { type Answer, adviceFor, type Finding, reasonFinding } from './finding.ts'
 
 export function updateAnswer(snapshot: RolloutSnapshot): Answer {
@@ -13,8 +13,10 @@ export function updateAnswer(snapshot: RolloutSnapshot): Answer {
     const { code, message, since } = view.refusal
     const advice = adviceFor(code)
     findings.push({ text: `the operator refuses it: ${message}`, code, since, ...(advice !== undefined && { advice }) })
-  } else findings.push({ text: standing(view) })
+  } else findings.push({ text: standing(view, stepOf(update.status)) })
   if (view.paused) findings.push(reasonFinding('policy', { code: 'PolicyPaused', message: 'nothing new starts' }))
+  const rollCall = snapshot.policy?.status?.rollCall
+  if (rollCall) findings.push(reasonFinding('policy', rollCall.reason))
   for (const type of ['Blocked', 'Failed', 'Stalled']) {
     const condition = conditionOf(update, type)
     if (condition?.status !== 'True' || findings.some(({ text }) => text.endsWith(condition.message))) continue
@@ -36,7 +38,7 @@ export function updateAnswer(snapshot: RolloutSnapshot): Answer {
   return { kind: 'DirectUpdate', name: view.name, findings }
 }
 
-function standing(view: ProgressView): string {
+function standing(view: ProgressView, step: string | undefined): string {
   const counts = view.counts.total === 0 ? '' : `: ${countsText(view.counts)}`
-  return `it is ${view.phase}${counts}`
+  return `it is ${view.phase}${step === undefined ? '' : `, ${step}`}${counts}`
 }

@@ -10,7 +10,7 @@ const listed = (ID: string, part: Partial<GatewayMember> = {}): GatewayMember =>
   ...part,
 })
 const status = (id: string, part: Partial<GatewayStatus> = {}): GatewayStatus => ({
-  header: { member_id: id },
+  header: { member_id: id, cluster_id: '1', revision: '1' },
   version: '3.6.8',
   dbSize: '20480',
   leader: '1',

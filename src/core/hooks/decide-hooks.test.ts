@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Hook, HookRun } from '../../api/hook.ts'
+import { type Hook, type HookRun, hookRunsSchema, maxHooks } from '../../api/hook.ts'
 import { stepCleanups, stepHooks } from './decide-hooks.ts'
 import type { HookCall, HookOutcome } from './hook-call.ts'
 import { jobOf } from './job-of.ts'
@@ -122,4 +122,30 @@ describe('a Job of a hook', () => {
     expect(containers).toMatchObject([{ env }])
     expect(initContainers).toMatchObject([{ env }])
   })
+})
+
+it('the record of many waves stays within its bound', () => {
+  const many: readonly Hook[] = Array.from({ length: maxHooks }, (_, index) => ({
+    name: `h${index}`,
+    when: index % 2 === 0 ? 'BeforeWave' : 'AfterWave',
+    ...http(`h${index}`),
+    cleanup: http('undo'),
+  }))
+  let runs: readonly HookRun[] = []
+  const settle = (advance: (view: Parameters<typeof stepHooks>[0]) => ReturnType<typeof stepHooks>, rest: object) => {
+    for (;;) {
+      const outcomeOf = () => ({ state: 'succeeded' }) as const
+      const base = { hooks: many, when: 'BeforeWave', operationID: 'u/1', runs, outcomeOf, now: new Date(0) } as const
+      const step = advance({ ...base, ...rest })
+      if (step.step !== 'record') return
+      runs = step.runs
+      expect(hookRunsSchema.safeParse(runs).error).toBeUndefined()
+    }
+  }
+  for (let wave = 0; wave < 40; wave++) {
+    settle(stepHooks, { when: 'BeforeWave', wave })
+    settle(stepHooks, { when: 'AfterWave', wave })
+    settle(stepCleanups, { wave })
+  }
+  expect(new Set(runs.map(({ wave }) => wave))).toEqual(new Set([38, 39]))
 })

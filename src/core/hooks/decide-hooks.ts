@@ -11,6 +11,8 @@ export interface RunsView {
   /** Undefined while nobody has started it since the operator did. */
   readonly outcomeOf: (call: HookCall) => HookOutcome | undefined
   readonly now: Date
+  /** The word that asks for another attempt of what failed before it was said; a node has its own way to try again. */
+  readonly retry?: string | undefined
 }
 
 export interface HookView extends RunsView {
@@ -38,8 +40,8 @@ export function stepHooks(view: HookView): HookStep {
     )
     // What was done before and is cleaned up is not in force any more: who starts again runs it again.
     const isSpent = view.when.startsWith('Before') && run?.cleanup !== undefined && run.cleanup.state !== 'Owed'
-    if (!run || isSpent) {
-      return { step: 'record', runs: [...runs.filter((entry) => entry !== run), newRun(hook, view)] }
+    if (!run || isSpent || isRetryDue(run, view)) {
+      return { step: 'record', runs: [...recent(runs, view).filter((entry) => entry !== run), newRun(hook, view)] }
     }
     if (run.state === 'Failed') return { step: 'failed', reason: failed(run) }
     if (run.state === 'Running') return endRun(run, view, hook.onFailure === 'Continue' ? 'Ignored' : 'Failed')
@@ -74,8 +76,14 @@ export function isOwed(runs: readonly HookRun[] | undefined): boolean {
   return runs?.some(({ cleanup }) => cleanup?.state === 'Owed' || cleanup?.state === 'Running') ?? false
 }
 
+/** The new run takes the place of the old one, and with it the one clean-up that is owed for both. */
+function isRetryDue({ state, retried }: HookRun, { retry }: RunsView): boolean {
+  return state === 'Failed' && retry !== undefined && retry !== retried
+}
+
 /** Starts the run where nobody has, waits for it, and writes down how it ended. */
-function endRun(run: HookRun, { runs, node, outcomeOf, now }: RunsView, ifFailed: 'Failed' | 'Ignored'): CleanupStep {
+function endRun(run: HookRun, view: RunsView, ifFailed: 'Failed' | 'Ignored'): CleanupStep {
+  const { runs, node, outcomeOf, now, retry } = view
   const call = hookCall(run, node)
   const outcome = outcomeOf(call)
   if (!outcome) return { step: 'start', call, reason: running(call) }
@@ -84,7 +92,10 @@ function endRun(run: HookRun, { runs, node, outcomeOf, now }: RunsView, ifFailed
     return { step: 'record', runs: replaced(runs, run, { ...run, state: 'Succeeded' }) }
   }
   const reason: Reason = { code: 'HookFailed', message: outcome.message.slice(0, 2000), since: now.toISOString() }
-  return { step: 'record', runs: replaced(runs, run, { ...run, state: ifFailed, reason }) }
+  return {
+    step: 'record',
+    runs: replaced(runs, run, { ...run, state: ifFailed, reason, ...(retry !== undefined && { retried: retry }) }),
+  }
 }
 
 function newRun(hook: Hook, { operationID, wave, now }: HookView): HookRun {
@@ -101,6 +112,15 @@ function newRun(hook: Hook, { operationID, wave, now }: HookView): HookRun {
     since: now.toISOString(),
     ...(cleanup && { cleanup: { ...cleanup, timeout, state: 'Owed' } }),
   }
+}
+
+/** Nobody asks for those of waves before the last any more, unless something of them is open: their list has a bound. */
+function recent(runs: readonly HookRun[], { wave, operationID }: HookView): readonly HookRun[] {
+  if (wave === undefined) return runs
+  return runs.filter((run) => {
+    const isPast = run.operationID === operationID && run.wave !== undefined && run.wave < wave - 1
+    return !isPast || run.state === 'Running' || isOwed([run])
+  })
 }
 
 function replaced(runs: readonly HookRun[], old: HookRun, by: HookRun): readonly HookRun[] {

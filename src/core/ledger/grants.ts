@@ -16,6 +16,8 @@ export interface Request {
   readonly obstacle?: Reason | undefined
   /** Asked last, when nothing else stands in the way: what it says must be true now. */
   readonly gate?: (() => Reason | undefined) | undefined
+  /** Asked at the very end: what is missing still is made only for a node that could go otherwise. */
+  readonly lastly?: (() => Reason | undefined) | undefined
 }
 
 /** One operation's wishes, in the order it wants its nodes. */
@@ -24,6 +26,8 @@ export interface Claim {
   readonly requests: Iterable<Request>
   /** Why nothing of this operation may start now, whatever the budgets say. */
   readonly held?: Reason | undefined
+  /** Why nothing of it may start at this time: no window is open for it. Asked when nothing else holds it. */
+  readonly closed?: (() => Reason | undefined) | undefined
   /** Whether its plan said that the API will be away with a control-plane node. */
   readonly apiAway?: ApiAway | undefined
   /** Budgets of this operation alone, besides those of the cluster. */
@@ -150,7 +154,8 @@ class Asking {
 
   /** The next node it gets; what it waits for when it gets none; undefined when it asks for nothing more. */
   next(pass: Pass): Verdict | undefined {
-    const { holder, held, limit } = this.claim
+    const { holder, limit } = this.claim
+    const held = this.#heldUp(pass)
     for (let request = this.#take(); request; request = this.#take()) {
       const isFull = this.#counted >= limit.maxUnavailable
       const reason: Obstacle | undefined =
@@ -159,8 +164,9 @@ class Asking {
         pass.obstacle(request, this.claim) ??
         (isFull ? limitSpent(limit) : undefined) ??
         request.gate?.() ??
-        // Last: to tell this the control plane has to be asked.
-        pass.missed(request, this.claim)
+        // Late: to tell this the control plane has to be asked.
+        pass.missed(request, this.claim) ??
+        request.lastly?.()
       if (!reason) {
         this.#counted++
         pass.grant(request, holder)
@@ -172,6 +178,12 @@ class Asking {
       if (isFull) break
     }
     return this.#waiting
+  }
+
+  /** The emergency stop comes first: it is what a person did last. */
+  #heldUp(pass: Pass): Reason | undefined {
+    const { held, closed } = this.claim
+    return held ?? pass.stopped ?? closed?.()
   }
 
   #take(): Request | undefined {
@@ -205,9 +217,14 @@ class Pass {
     if (role === 'ControlPlane') this.#controlPlaneAway.add(node)
   }
 
-  obstacle({ node, role }: Request, { holder, budgets = [] }: Claim): Obstacle | undefined {
-    const { paused, locked, held, foreign, onHold, budgetsOf } = this.#view
+  get stopped(): Reason | undefined {
+    const { paused } = this.#view
     if (paused) return { code: 'PolicyPaused', message: 'MaintenancePolicy/default is paused: nothing new starts' }
+    return undefined
+  }
+
+  obstacle({ node, role }: Request, { holder, budgets = [] }: Claim): Obstacle | undefined {
+    const { locked, held, foreign, onHold, budgetsOf } = this.#view
     if (locked) return locked
     const other = this.#taken.get(node) ?? held.get(node)
     if (other !== undefined && other !== holder) {

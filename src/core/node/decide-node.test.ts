@@ -163,7 +163,7 @@ describe('the order', () => {
     rollout('RequiresAttention', { since: at(seconds), reason: { ...reason, since: at(seconds) } })
   const late: Reason = {
     code: 'OrderTimedOut',
-    message: 'the agent has not finished within nodeTimeout (30m); look at its log on the node, nothing is assumed',
+    message: 'the agent has not finished within nodeTimeout (30m); look at its log on w1, nothing is assumed',
   }
   const needed = attention(1806, late)
   const why: Reason = { code: 'StepFailed', message: 'step kubeadm ended with 1: no space left', since: at(40) }

@@ -11,7 +11,7 @@ import { cancelNode } from './cancel-node.ts'
 import { drainNode, isAborted } from './drain-node.ts'
 import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
-import { cordonOwner, isCordoned, isReady } from './node-facts.ts'
+import { cordonOwner, isCordoned, isReady, readyCondition } from './node-facts.ts'
 import { cleanUp, hooksAfter, hooksAgain, hooksBefore } from './node-hooks.ts'
 import { isPutBack, isTaken } from './node-marks.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
@@ -49,7 +49,8 @@ function withoutSlot(view: NodeView): NodeAction {
   const { order } = state.spec
   // Put back as it was, but not forgotten: the operation must not take it again by itself.
   if (rollout && isPutBack(node) && (isAborted(rollout) || isReleased(view))) {
-    return rollout.operationID === staging?.id ? { action: 'wait' } : { action: 'clear' }
+    if (rollout.operationID !== staging?.id) return { action: 'clear' }
+    return isAborted(rollout) ? afterRest(view, staging, rollout) : { action: 'wait' }
   }
   // Whatever was cordoned is under work: the ledger must know.
   const isOver = !rollout || atRest.has(rollout.phase)
@@ -61,6 +62,13 @@ function withoutSlot(view: NodeView): NodeAction {
   if (!isOver && (rollout.operationID !== staging?.id || rollout.phase === 'Pending')) return { action: 'clear' }
   if (staging) return stageNode(view, staging)
   return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
+}
+
+/** Nobody tells maintenance to try again: it does so by itself, after a rest as long as the drain was tried. */
+function afterRest({ now }: NodeView, { kind, drain }: Operation, { since }: Rollout): NodeAction {
+  if (kind !== 'Maintenance') return { action: 'wait' }
+  const untilMs = Date.parse(since) + drain.timeoutMs
+  return now.getTime() >= untilMs ? { action: 'clear' } : { action: 'wait', untilMs }
 }
 
 function startNode(view: NodeView, operation: Operation): NodeAction {
@@ -83,7 +91,7 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
 }
 
 function beginRollout(
-  { state, now }: NodeView,
+  { state, grant, now }: NodeView,
   operation: Operation,
   part: Pick<Rollout, 'phase' | 'deadline' | 'cordon'>,
 ): NodeAction {
@@ -100,6 +108,7 @@ function beginRollout(
       update: operation.update,
       operationID: operation.id,
       since: now.toISOString(),
+      ...(grant && { takenAt: grant.since }),
       attempt: tried?.attempt ?? (order && belongsTo(order, operation.id) ? attemptOf(order) : 1),
       ...part,
       ...(tried?.cordon && { cordon: tried.cordon }),
@@ -125,7 +134,7 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
       const failure = order.work.maintenance && state.status?.agent?.sentinels?.failure
       if (failure && rollout.phase === 'Working') return enter(view, rollout, 'RequiresAttention', { reason: failure })
       if (rollout.phase === 'Working' || rollout.phase === 'RequiresAttention') {
-        return watchDeadline(view, rollout, orderLate(operation))
+        return watchDeadline(view, rollout, orderLate(view, operation))
       }
       return enter(view, rollout, 'Working', { deadlineMs: parseDuration(operation.nodeTimeout) })
     }
@@ -150,7 +159,7 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
 
 function awaitAcceptance(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
   if (rollout.phase === 'Assigned' || rollout.phase === 'RequiresAttention') {
-    return watchDeadline(view, rollout, orderLate(operation))
+    return watchDeadline(view, rollout, orderLate(view, operation))
   }
   return enter(view, rollout, 'Assigned', {
     deadlineMs: parseDuration(operation.nodeTimeout),
@@ -240,11 +249,13 @@ function withdraw(order: Order): NodeAction {
     : { action: 'wait' }
 }
 
-function orderLate(operation: Operation): Reason {
-  return {
-    code: 'OrderTimedOut',
-    message: `the agent has not finished within nodeTimeout (${operation.nodeTimeout}); look at its log on the node, nothing is assumed`,
-  }
+function orderLate({ node }: NodeView, { nodeTimeout }: Operation): Reason {
+  const { name } = node.metadata
+  const seen = isReady(node)
+    ? `look at its log on ${name}`
+    : `${name} is not Ready (${readyCondition(node)?.message ?? 'no condition'}): look at the machine`
+  const message = `the agent has not finished within nodeTimeout (${nodeTimeout}); ${seen}, nothing is assumed`
+  return { code: 'OrderTimedOut', message: message.slice(0, 4000) }
 }
 
 /** What failed stays cordoned for a person to look at, unless no work began or that person has put the node back. */

@@ -24,6 +24,10 @@ export function drainNode(view: NodeView, operation: Operation, rollout: Rollout
   if (operation.disruption === 'None') {
     return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
   }
+  if (view.heldOver) return holdOver(view, rollout, view.heldOver)
+  if (rollout.deadline === undefined) {
+    return enter(view, rollout, 'Draining', { deadlineMs: operation.drain.timeoutMs })
+  }
   if (!isCordoned(node)) return { action: 'cordon' }
   if (!drain) return { action: 'watchPods' }
   const { volumes = [] } = drain
@@ -37,6 +41,14 @@ export function drainNode(view: NodeView, operation: Operation, rollout: Rollout
     return enter(view, rollout, 'Failed', { reason: { code: 'DrainAborted', message: cut(message) } })
   }
   return tell(view, rollout, drain, obstacle) ?? waitOn(view, rollout, obstacle)
+}
+
+/** Left as it is until the next window; the time it may take begins anew then. */
+function holdOver({ now }: NodeView, { deadline, ...rollout }: Rollout, reason: Reason): NodeAction {
+  const isTold = deadline === undefined && rollout.reason?.code === reason.code
+  if (!isTold) return { action: 'setRollout', rollout: { ...rollout, reason: { ...reason, since: now.toISOString() } } }
+  const nextMs = Date.parse(reason.nextCheck ?? '')
+  return { action: 'wait', ...(nextMs > now.getTime() && { untilMs: nextMs }) }
 }
 
 /** Writes what changed; a pod that is to be forced must be on record at once, the rest only if it lasts. */

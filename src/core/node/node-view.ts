@@ -39,6 +39,8 @@ export interface NodeView {
   readonly work: Work
   /** Undefined while the node's pods are not known. */
   readonly drain: DrainReport | undefined
+  /** No window is open, and the policy says that a drain waits for the next. */
+  readonly heldOver?: Reason | undefined
   /** When the node's kubelet last renewed its Lease; undefined while not looked at. */
   readonly leaseRenewedAt: string | undefined
   /** The cluster's controllers; undefined while not looked at. */

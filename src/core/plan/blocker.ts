@@ -12,10 +12,16 @@ export interface Blocker {
   readonly node?: string
   /** Nothing but a person can change it: it does not hang on who goes where, or when. */
   readonly lasting: boolean
+  /** It is the same thing on another node, and yet chance which node it meets: certain only where that is always the same. */
+  readonly placeMatters?: boolean
+  /** When it was met, on the clock of its run; absent: it could be at any time. */
+  readonly atMs?: number
 }
 
 /** Waits that pass by themselves as soon as pods elsewhere are healthy. */
 const passing = new Set<string>(['PodDisruptionBudget', 'PodEvictionRefused', 'PodTerminating', 'PodEvicting'])
+/** Whose turn it is changes; what everybody waits for is the budget. */
+const sameCause: Readonly<Record<string, string>> = { PodWaitsItsTurn: 'PodDisruptionBudget' }
 
 export interface PodBlockView {
   readonly node: string
@@ -30,12 +36,20 @@ export interface PodBlockView {
 }
 
 export function podBlocker(view: PodBlockView): Blocker {
-  const { node, pod, code, message, budgets, workload } = view
+  const { node, pod, message, budgets, workload } = view
+  const code = sameCause[view.code] ?? view.code
   const [budget] = budgets
   const about =
     code === 'PodDisruptionBudget' && budget ? `PodDisruptionBudget ${nameOf(budget)}` : (workload ?? `Pod ${pod}`)
-  const lasting = passing.has(code) ? budgets.some((one) => allowsNone(one)) || !view.fitsElsewhere : true
+  const lasting = passing.has(code)
+    ? budgets.some((one) => allowsNone(one)) || !view.fitsElsewhere
+    : !endsByItself(view)
   return { key: `${code} ${about}`, code, message, node, lasting }
+}
+
+/** A rule lets it run to its end, and it has one. */
+function endsByItself({ code, workload }: PodBlockView): boolean {
+  return code === 'PodCompleting' && workload?.startsWith('Job ') === true
 }
 
 /** Even with every pod healthy it lets nobody go. */

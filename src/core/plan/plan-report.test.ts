@@ -15,6 +15,7 @@ const budget = (name: string, lasting: boolean, node = 'w1'): Blocker => ({
 
 const run = (part: Partial<PlanRun>): PlanRun => ({
   phase: 'Succeeded',
+  startedMs: 0,
   durationMs: 60_000,
   taken: taken('cp1 w1 w2 w3'),
   blockers: [],
@@ -23,8 +24,10 @@ const run = (part: Partial<PlanRun>): PlanRun => ({
   ...part,
 })
 
-const report = (runs: readonly PlanRun[], racing = 0) =>
-  planReport({ update: 'u', runs, racing, titleOf: String, assumptions: [] })
+const inTurn = [['cp1'], ['w1', 'w2', 'w3', 'w4', 'w5']]
+
+const report = (runs: readonly PlanRun[], racing = 0, doubts: readonly Blocker[] = []) =>
+  planReport({ update: 'u', runs, alike: 0, doubts, racing, inTurn, titleOf: String, assumptions: [] })
 
 describe('a plan, of several rehearsals', () => {
   it.each([
@@ -41,6 +44,47 @@ describe('a plan, of several rehearsals', () => {
     const planned = report(runs.map((blockers) => run({ blockers, near })))
     expect(planned.verdict).toBe(verdict)
     if (verdict !== 'clear') expect(planned.blockers[0]?.certainty).toBe(verdict === 'blocked' ? 'certain' : 'possible')
+  })
+
+  it('calls what meets another node each time possible', () => {
+    const gate = (node: string): Blocker => ({ ...budget('gate', true, node), placeMatters: true })
+    const certainty = (...nodes: string[]) =>
+      report(nodes.map((node) => run({ blockers: [gate(node)] }))).blockers.map((one) => one.certainty)
+    expect(certainty('w1', 'w1')).toEqual(['certain'])
+    expect(certainty('w1', 'w2')).toEqual(['possible'])
+  })
+
+  it('names all nodes that were taken in any of them, where all were stopped early', () => {
+    const planned = report([run({ taken: taken('cp1 w1 w3') }), run({ taken: taken('cp1 w1 w2') })])
+    expect(planned.waves.at(-1)?.nodes).toEqual([
+      { name: 'w1', certain: true },
+      { name: 'w3', certain: false },
+      { name: 'w2', certain: false },
+    ])
+  })
+
+  it('names those that race in the wave in which all were stopped', () => {
+    const names = (phase: string) =>
+      report([run({ phase, taken: taken('cp1 w3') })], 4)
+        .waves.at(-1)
+        ?.nodes.map(({ name }) => name)
+    expect(names('Failed')).toEqual(['w3', 'w1', 'w2', 'w4'])
+    expect(names('Succeeded')).toEqual(['w3'])
+  })
+
+  it('is certain of nothing that comes after what may end the update', () => {
+    const gate = { key: 'GateFailed', code: 'GateFailed', message: 'not so', lasting: false }
+    const certainty = (gateMs: number | undefined, doubts: readonly Blocker[] = []) => {
+      const near = gateMs === undefined ? [] : [{ ...gate, atMs: gateMs }]
+      const blockers = [{ ...budget('a', true), atMs: 5000 }]
+      const planned = report([run({ blockers }), run({ blockers, near })], 0, doubts)
+      return planned.blockers.find(({ cause }) => cause === 'a')?.certainty
+    }
+    expect(certainty(undefined)).toBe('certain')
+    expect(certainty(6000)).toBe('certain')
+    expect(certainty(4000)).toBe('possible')
+    expect(certainty(undefined, [gate])).toBe('possible')
+    expect(certainty(undefined, [budget('b', false)])).toBe('certain')
   })
 
   it('names each cause once, with all its nodes, the certain ones first', () => {
@@ -64,6 +108,12 @@ describe('a plan, of several rehearsals', () => {
     expect(planned.waves.map(({ nodes }) => nodes.map(({ name }) => name))).toEqual([['cp1'], ['w1', 'w2', 'w3']])
     const known = planned.waves[1]?.nodes.filter((node) => node.certain).map(({ name }) => name)
     expect(known).toEqual(certain)
+  })
+
+  it('shows the order of the one that went furthest', () => {
+    const planned = report([run({ taken: taken('cp1 w1'), phase: 'Failed' }), run({})])
+    expect(planned.waves.map(({ nodes }) => nodes.map(({ name }) => name))).toEqual([['cp1'], ['w1', 'w2', 'w3']])
+    expect(planned.waves[1]?.nodes.map(({ certain }) => certain)).toEqual([true, false, false])
   })
 
   it('tells how long it takes, and which pods find no node', () => {

@@ -52,7 +52,16 @@ interface Case {
 const controlPlaneKey = 'node-role.kubernetes.io/control-plane'
 const whole = { c1: {}, w1: {}, w2: {} }
 const planned = (total: number, current = 'v1.35.4', target = 'v1.36.3') =>
-  ({ verdict: 'planned', total, path: { current, target } }) as const
+  ({ verdict: 'planned', total, path: pathTo([target], current) }) as const
+
+/** Where the hosts have the target in their index. */
+const pathTo = (steps: string[], current = 'v1.35.4', workers = [steps.length - 1]) => ({
+  ...{ current, target: steps.at(-1) ?? '', steps, step: 0, workers, source: 'Hosts' as const },
+})
+const unlisted = (version: string) => {
+  const { source: _, ...path } = pathTo([version])
+  return { verdict: 'planned', total: 1, path } as const
+}
 
 it('says that the API will be away with the only control-plane node', () => {
   const view = { ...cluster(whole), serverVersion: 'v1.35.4', now }
@@ -81,7 +90,7 @@ describe('planning', () => {
       name: 'everything there already',
       hosts: { c1: { kubelet: 'v1.36.3', offer: [] } },
       spec: to('v1.36.3'),
-      plan: planned(1, 'v1.36.3'),
+      plan: { ...unlisted('v1.36.3'), path: { ...unlisted('v1.36.3').path, current: 'v1.36.3' } },
     },
     {
       name: 'the oldest of several is where the path begins',
@@ -155,7 +164,7 @@ describe('planning', () => {
       name: 'not a version',
       hosts: whole,
       spec: to('v1.36'),
-      plan: 'lasting VersionUnknown: "v1.36" is not a full version such as v1.36.3',
+      plan: 'lasting VersionUnknown: "v1.36" is not a full version such as v1.36.3, nor 1.36.*, latest-patch or latest',
     },
     {
       name: 'a kubelet is newer',
@@ -176,16 +185,22 @@ describe('planning', () => {
       plan: planned(1, 'v1.35.4', 'v1.35.9'),
     },
     {
-      name: 'two minors at once',
+      name: 'two minors, one after the other',
       hosts: { c1: { kubelet: 'v1.34.9' } },
       spec: to('v1.36.3'),
-      plan: 'lasting VersionSkipsMinor: c1 runs v1.34.9: go to v1.35 first, then to v1.36.3',
+      plan: { ...planned(1), path: pathTo(['v1.35.9', 'v1.36.3'], 'v1.34.9') },
+    },
+    {
+      name: 'two minors, and nothing of the one between',
+      hosts: { c1: { kubelet: 'v1.34.9', offer: ['v1.34.9'] } },
+      spec: to('v1.36.3'),
+      plan: 'open VersionSkipsMinor: the control plane runs v1.34.9: no version of v1.35 is on offer, which lies on the way to v1.36.3 (asked: the hosts’ package index)',
     },
     {
       name: 'a major is more than one minor',
       hosts: { c1: {} },
       spec: to('v2.0.0'),
-      plan: 'lasting VersionSkipsMinor: c1 runs v1.35.4: go to v1.36 first, then to v2.0.0',
+      plan: 'lasting VersionSkipsMinor: the control plane runs v1.35.4: go to v1.36 first, then to v2.0.0',
     },
     {
       name: 'no host can install it',
@@ -197,13 +212,13 @@ describe('planning', () => {
       name: 'what a bundle holds is not looked for in the repositories',
       hosts: { c1: { offer: ['v1.36.1'] } },
       spec: to('v1.36.3', { airGapped: { bundle: { url: '/srv/bundle.tar', sha256: sha } } }),
-      plan: planned(1),
+      plan: unlisted('v1.36.3'),
     },
     {
       name: 'an index that knows only other minor versions says nothing of this one',
       hosts: { c1: { offer: ['v1.35.5'] } },
       spec: to('v1.36.3'),
-      plan: { verdict: 'planned', total: 1, path: { current: 'v1.35.4', target: 'v1.36.3' } },
+      plan: unlisted('v1.36.3'),
     },
     {
       name: 'a build is a version of its own',

@@ -7,10 +7,10 @@ import { type Preview, previewLimits } from '../../api/preview.ts'
 import type { Work } from '../../api/work.ts'
 import { formatDuration, parseDuration } from '../duration.ts'
 import { isReady, roleOf } from '../node/node-facts.ts'
-import { componentsOf } from '../update/drivers-for.ts'
-import { type Turn, turnOrder, weightOf, zoneOf } from '../update/turn-order.ts'
+import { type Turn, turnKey, turnOrder, weightOf, zoneOf } from '../update/turn-order.ts'
 import { type Wave, waveLimit } from '../update/waves.ts'
-import { type StepTime, stepTimes } from './step-times.ts'
+import { stepTimes } from './step-times.ts'
+import { workTime } from './work-time.ts'
 
 export interface PreviewView {
   /** The nodes that have something to do, in no special order. */
@@ -18,28 +18,33 @@ export interface PreviewView {
   readonly states: Iterable<NodeState>
   readonly work: Work
   readonly waves: readonly Wave[]
+  /** Names that come before all others of their role. */
+  readonly first?: readonly string[]
   /** Workers at once, by the strategy and by the cluster's budgets. */
   readonly atOnce: number
   readonly paused: boolean
   /** Another operation that holds the node. */
   readonly heldBy: (node: string) => string | undefined
+  /** How often each of them is taken on a path of several versions; absent: once. */
+  readonly turns?: { readonly controlPlane: number; readonly workers: number }
 }
 
 /** Until a node is empty; pods say how long they take, and are not asked here. */
 const drainMs = 60_000
 
 export function previewOf(view: PreviewView): Preview {
-  const inTurn = turnOrder(view.nodes.map(turnOf))
+  const inTurn = turnOrder(view.nodes.map((node) => turnOf(node, view.first)))
   const controlPlane = inTurn.filter(({ role }) => role === 'ControlPlane')
   const workers = inTurn.filter(({ role }) => role === 'Worker')
   const ends = view.waves.map((_, index) => waveLimit(view.waves, index, workers.length))
   const waves = ends.map((end, index) => workers.slice(ends[index - 1] ?? 0, end))
   const times = stepTimes(view.states)
-  const one = (role: 'ControlPlane' | 'Worker') => drainMs + workMs(view.work, role, times)
+  const one = (role: 'ControlPlane' | 'Worker') => drainMs + workTime(view.work, role, times).ms
   const soakMs = view.waves.reduce((sum, { soak }) => sum + (soak === undefined ? 0 : parseDuration(soak)), 0)
   const rounds = waves.reduce((sum, { length }) => sum + Math.ceil(length / Math.max(1, view.atOnce)), 0)
   const workersMs = workers.length === 0 ? 0 : rounds * one('Worker') + soakMs
-  const ms = controlPlane.length * one('ControlPlane') + workersMs
+  const { turns = { controlPlane: 1, workers: 1 } } = view
+  const ms = controlPlane.length * one('ControlPlane') * turns.controlPlane + workersMs * turns.workers
   return {
     waves: [controlPlane, ...waves].filter(({ length }) => length > 0).map(waveOf),
     ...(ms > 0 && { duration: formatDuration(ms) }),
@@ -51,30 +56,14 @@ interface Turned extends Turn {
   readonly ready: boolean
 }
 
-function turnOf(node: Node): Turned {
+function turnOf(node: Node, first?: readonly string[]): Turned {
   const { name } = node.metadata
-  return { name, role: roleOf(node), weight: weightOf(node), zone: zoneOf(node), ready: isReady(node) }
+  const turn = { name, key: turnKey(name), role: roleOf(node), weight: weightOf(node, first), zone: zoneOf(node) }
+  return { ...turn, ready: isReady(node) }
 }
 
 function waveOf(nodes: readonly Turned[]): Preview['waves'][number] {
   return { nodes: nodes.length, first: nodes.slice(0, previewLimits.names).map(({ name }) => name) }
-}
-
-function workMs(work: Work, role: 'ControlPlane' | 'Worker', times: ReadonlyMap<string, StepTime>): number {
-  const components = work.kubernetes ? componentsOf(work.kubernetes) : []
-  const steps = [
-    ...(work.profile ? ['apply-profile'] : []),
-    ...(work.script ? ['script'] : []),
-    ...(work.os?.packages ? ['upgrade-packages'] : []),
-    ...(components.includes('kubeadm') && role === 'ControlPlane' ? ['upgrade-control-plane'] : []),
-    ...(components.includes('kubelet') ? ['upgrade-kubelet', 'restart-kubelet'] : []),
-    ...(components.includes('containerd') ? ['install-runtime'] : []),
-    ...(components.includes('etcd') ? ['install-etcd'] : []),
-    ...(work.os?.image === undefined ? [] : ['boot-image']),
-    ...(work.binary ? ['swap-binary'] : []),
-    ...(work.reboot === 'Always' ? ['reboot'] : []),
-  ]
-  return steps.reduce((sum, step) => sum + (times.get(step)?.medianMs ?? 0), 0)
 }
 
 function* blockers(view: PreviewView, nodes: readonly Turned[]): Generator<Preview['blockers'][number]> {

@@ -4,8 +4,10 @@ import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { AgentStatus, NodeState } from '../../api/node-state.ts'
+import type { ResolvedImage } from '../../api/os-image.ts'
 import type { CheckName } from '../../api/preflight.ts'
 import type { ReasonCode } from '../../api/reason.ts'
+import type { Path } from '../versions/find-path.ts'
 import type { Seen, Sights } from './sights.ts'
 
 export interface CheckView {
@@ -20,6 +22,10 @@ export interface CheckView {
   readonly operatorVersion?: string | undefined
   readonly policy?: MaintenancePolicy['spec'] | undefined
   readonly now: Date
+  /** Why no path leads to the version; then it would have to be reached in one step. */
+  readonly pathFault?: Path['fault']
+  /** What os.image was found to name; absent: nobody has looked. */
+  readonly osImage?: ResolvedImage | undefined
   /** Absent: nobody has looked, and the checks that need it are not made. */
   readonly sights?: Sights | undefined
 }

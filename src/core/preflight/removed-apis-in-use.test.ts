@@ -26,6 +26,15 @@ describe('the check RemovedApis', () => {
       { sights: { stored: { seen: [kept] } } },
       'Failed: shop.example/v1beta1 carts (gone in 1.36) keeps Cart a, Cart b and 5 more: move its users to a newer version first',
     ],
+    [
+      'one of Kubernetes itself: with where that is written',
+      {
+        sights: {
+          stored: { seen: [{ ...kept, api: 'flowcontrol.apiserver.k8s.io/v1beta3 flowschemas', removedIn: 32 }] },
+        },
+      },
+      'Failed: flowcontrol.apiserver.k8s.io/v1beta3 flowschemas (gone in 1.32) keeps Cart a, Cart b and 5 more: move its users to a newer version first; see https://kubernetes.io/docs/reference/using-api/deprecation-guide/#v1-32',
+    ],
     ['the metric cannot be read', { sights: { deprecated: unseen } }, `Unknown: ${unseen.unseen}`],
     ['objects cannot be read', { sights: { stored: unseen } }, `Unknown: ${unseen.unseen}`],
   ])('%s', (_name, traits, answer) => expect(answerOf(removedApisInUse, traits)).toBe(answer))

@@ -4,6 +4,7 @@
 import { nameList } from '../name-list.ts'
 import { parseVersion } from '../version.ts'
 import { type Check, failed, passed, unknown, warned } from './check.ts'
+import { sourceOf } from './removed-apis.ts'
 
 export const removedApisInUse: Check = {
   name: 'RemovedApis',
@@ -20,7 +21,11 @@ export const removedApisInUse: Check = {
         ({ api, removedIn, objects, first }) => `${api} (gone in 1.${removedIn}) keeps ${nameList(first, objects)}`,
       ),
     ]
-    if (found.length > 0) return failed(`${found.join('; ')}: move its users to a newer version first`)
+    if (found.length > 0) {
+      const sources = new Set([...goes, ...stored.seen].flatMap(({ api }) => sourceOf(api) ?? []))
+      const more = sources.size > 0 ? `; see ${[...sources].join(', ')}` : ''
+      return failed(`${found.join('; ')}: move its users to a newer version first${more}`)
+    }
     if (deprecated.seen.length === 0) return passed('nobody asked for an API that goes')
     const later = deprecated.seen.map(({ api, removedIn }) => `${api} (gone in 1.${removedIn})`)
     return warned(`${target.text} still has them, later ones have not: ${nameList(later)}`)

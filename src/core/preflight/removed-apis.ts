@@ -66,3 +66,8 @@ export function kindsThatGo(): ReadonlyMap<string, readonly string[]> {
   }
   return byGroup
 }
+
+/** Where it is written that `group/version plural` goes; unknown for APIs of others. */
+export function sourceOf(api: string): string | undefined {
+  return removedApis.find(({ apiVersion, plural }) => `${apiVersion} ${plural}` === api)?.source
+}

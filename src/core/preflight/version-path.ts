@@ -2,36 +2,38 @@
 
 import { oldestApiServer } from '../kubernetes/oldest-api-server.ts'
 import { roleOf } from '../node/node-facts.ts'
-import { compareVersions, minorsBetween, parseVersion, type Version } from '../version.ts'
+import { compareVersions, parseVersion, type Version } from '../version.ts'
 import { type Check, type CheckView, type Finding, factsOf, kubeletOf, passed } from './check.ts'
 
 export const versionPath: Check = {
   name: 'VersionPath',
   judge: (view) => {
     const { kubernetes } = view.spec
-    if (!kubernetes) return undefined
-    const target = parseVersion(kubernetes.version)
-    if (!target) return refused('VersionUnknown', `"${kubernetes.version}" is not a full version such as v1.36.3`)
-    return tooFar(view, target) ?? aboveApiServer(view, target) ?? passed(`every node can go to ${target.text}`)
+    const target = kubernetes && parseVersion(kubernetes.version)
+    if (!target) return undefined
+    return (
+      downgrade(view, target) ??
+      faultOf(view) ??
+      aboveApiServer(view, target) ??
+      passed(`every node can go to ${target.text}`)
+    )
   },
 }
 
-function tooFar(view: CheckView, target: Version): Finding | undefined {
+function downgrade(view: CheckView, target: Version): Finding | undefined {
   for (const node of view.selected) {
-    const { name } = node.metadata
     for (const version of [kubeletOf(view, node), factsOf(view, node)?.apiServer]) {
-      const parsed = version === undefined ? undefined : parseVersion(version)
-      if (version === undefined || !parsed) continue
-      if (compareVersions(version, target.text) > 0) {
-        return refused('Downgrade', `${name} runs ${version}, which is newer than ${target.text}`)
-      }
-      if (minorsBetween(parsed, target) > 1) {
-        const next = `v${parsed.major}.${parsed.minor + 1}`
-        return refused('VersionSkipsMinor', `${name} runs ${version}: go to ${next} first, then to ${target.text}`)
-      }
+      if (version === undefined || !parseVersion(version) || compareVersions(version, target.text) <= 0) continue
+      return refused('Downgrade', `${node.metadata.name} runs ${version}, which is newer than ${target.text}`)
     }
   }
   return undefined
+}
+
+function faultOf({ pathFault }: CheckView): Finding | undefined {
+  if (!pathFault) return undefined
+  const { code, message, lasting } = pathFault
+  return { result: 'Failed', code, lasting, message }
 }
 
 function aboveApiServer({ nodes, selected, stateOf, serverVersion }: CheckView, target: Version): Finding | undefined {

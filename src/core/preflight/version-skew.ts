@@ -4,6 +4,7 @@
 import { nameList } from '../name-list.ts'
 import { roleOf } from '../node/node-facts.ts'
 import { compareVersions, minorsBetween, parseVersion, type Version } from '../version.ts'
+import { lagAllowed } from '../versions/find-path.ts'
 import { type Check, type CheckView, type Finding, factsOf, failed, kubeletOf, passed } from './check.ts'
 
 export const versionSkew: Check = {
@@ -20,7 +21,12 @@ export const versionSkew: Check = {
         `API servers run ${oldest.text} and ${newest.text}: more than one minor version apart; upgrade the older ones first`,
       )
     }
-    return newerKubelets(view, oldest) ?? leftBehind(view, newest, target) ?? passed(`API servers run ${oldest.text}`)
+    return (
+      newerKubelets(view, oldest) ??
+      serversLeft(view, target) ??
+      leftBehind(view, newest, target) ??
+      passed(`API servers run ${oldest.text}`)
+    )
   },
 }
 
@@ -44,6 +50,21 @@ function newerKubelets(view: CheckView, oldest: Version): Finding | undefined {
   )
 }
 
+/** API servers that would be more than one minor version behind those that go. */
+function serversLeft(view: CheckView, target: Version): Finding | undefined {
+  const chosen = new Set(view.selected)
+  if (!view.selected.some((node) => roleOf(node) === 'ControlPlane')) return undefined
+  const behind = view.nodes.filter((node) => {
+    const version = parseVersion(factsOf(view, node)?.apiServer ?? '')
+    return !chosen.has(node) && version !== undefined && minorsBetween(version, target) > 1
+  })
+  if (behind.length === 0) return undefined
+  const names = nameList(behind.map(({ metadata }) => metadata.name))
+  return failed(
+    `the API servers of ${names} would be more than one minor version behind ${target.text}; let them go along`,
+  )
+}
+
 /** Kubelets that would be too old for the API servers once this update is done. */
 function leftBehind(view: CheckView, newest: Version, target: Version): Finding | undefined {
   const chosen = new Set(view.selected)
@@ -51,7 +72,7 @@ function leftBehind(view: CheckView, newest: Version, target: Version): Finding 
   const server = upgrades && compareVersions(target.text, newest.text) > 0 ? target : newest
   const behind = view.nodes.filter((node) => {
     const version = parseVersion(kubeletOf(view, node) ?? '')
-    return !chosen.has(node) && version !== undefined && minorsBetween(version, server) > (version.minor < 25 ? 2 : 3)
+    return !chosen.has(node) && version !== undefined && minorsBetween(version, server) > lagAllowed(version.minor)
   })
   if (behind.length === 0) return undefined
   const names = nameList(behind.map(({ metadata }) => metadata.name))

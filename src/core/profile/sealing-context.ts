@@ -1,4 +1,4 @@
-import type { SealedText } from '../../api/desired-state.ts'
+import type { SealedText } from '../../api/sealed-text.ts'
 
 /** What a sealed text is for: the same words where it is sealed and where it is opened. */
 export function sealingContext({ secret, key, version }: Pick<SealedText, 'secret' | 'key' | 'version'>): string {

@@ -8,10 +8,10 @@ import type {
   DesiredState,
   DesiredSysctl,
   DesiredUnit,
-  SealedText,
 } from '../../api/desired-state.ts'
 import type { NodeProfile } from '../../api/node-profile.ts'
 import type { ProfileFile } from '../../api/profile-items.ts'
+import type { SealedText } from '../../api/sealed-text.ts'
 import type { Origin, Wish } from './settle.ts'
 
 type Bare<T> = Omit<T, keyof Origin>

@@ -10,7 +10,7 @@ const byComponent: Readonly<Record<Component, string>> = {
 
 const defaultComponents: readonly Component[] = ['kubeadm', 'kubelet', 'kubectl']
 
-export function componentsOf({ components }: KubernetesWork): readonly Component[] {
+export function componentsOf({ components }: Pick<KubernetesWork, 'components'>): readonly Component[] {
   return components ?? defaultComponents
 }
 
@@ -24,6 +24,7 @@ export function driversFor({
   binary,
   maintenance,
   reboot,
+  stamps,
 }: Work): readonly string[] {
   const components = kubernetes ? componentsOf(kubernetes) : []
   return [
@@ -36,5 +37,6 @@ export function driversFor({
     ...(binary ? ['binary'] : []),
     ...(maintenance ? ['maintenance'] : []),
     ...(reboot !== undefined && reboot !== 'Never' ? ['reboot'] : []),
+    ...(stamps ? ['stamps'] : []),
   ]
 }

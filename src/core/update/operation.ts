@@ -5,21 +5,30 @@ import { type DirectUpdate, type DirectUpdateSpec, lastingFields, type UpdatePha
 import type { Hook } from '../../api/hook.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { OperationKind } from '../../api/node-state.ts'
+import type { ResolvedImage } from '../../api/os-image.ts'
 import { type Retry, steering } from '../../api/steering.ts'
 import type { Work } from '../../api/work.ts'
 import { type Drain, drainOf } from '../drain/drain-policy.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { type Gate, gatesOf } from '../gates/gate.ts'
+import { pinnedSpec, resolvedFor } from '../image/resolved-image.ts'
+import { type PathStep, pathStepOf, stepID } from './path-step.ts'
 import { workOf } from './work-of.ts'
 
 export const finalizer = 'slipway.dev/cleanup'
 
 export interface Operation {
   readonly id: string
+  /** The id of the whole run of which this is a step; absent = its own. */
+  readonly run?: string
+  /** Where it is on a path of versions that was resolved. */
+  readonly step?: PathStep
   /** Absent = a DirectUpdate. */
   readonly kind?: Exclude<OperationKind, 'DirectUpdate'>
   readonly update: string
   readonly work: Work
+  /** What the image of its work was found to be; absent: each host finds it out for itself. */
+  readonly osImage?: ResolvedImage
   /** None: nothing it does disturbs what runs on a node, so nobody is sent away. */
   readonly disruption: 'Drain' | 'None'
   readonly rollback: NonNullable<DirectUpdateSpec['rollback']>
@@ -74,12 +83,24 @@ export function ownerOfOperation(id: string): string {
   return id.slice(0, id.indexOf('/'))
 }
 
+/** What the update's status calls the operation, whichever step of it this is. */
+export function runOf({ id, run }: Pick<Operation, 'id' | 'run'>): string {
+  return run ?? id
+}
+
 export function operationOf(update: DirectUpdate, policy: MaintenancePolicy | undefined, namespace: string): Operation {
   const { spec } = update
+  const run = operationID(update)
+  const step = pathStepOf(update, run)
+  const id = step ? stepID(run, step) : run
+  const osImage = resolvedFor(update, run)
   return {
-    id: operationID(update),
+    id,
+    ...(id !== run && { run }),
+    ...(step && { step }),
     update: update.metadata.name,
-    work: workOf(spec, namespace),
+    work: workOf(pinnedSpec(spec, osImage), namespace, step),
+    ...(osImage && { osImage }),
     disruption: 'Drain',
     rollback: spec.rollback ?? 'Image',
     nodeTimeout: spec.nodeTimeout ?? '30m',

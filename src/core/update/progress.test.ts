@@ -170,12 +170,12 @@ describe('the conditions of an update', () => {
       'failed',
       view({ failed: 2, waiting: 2, done: 1 }, { stop, broken: ['w1', 'w2'], waitingFor: busy }),
       [
-        'Progressing=False Failed: 1/5 nodes done, 2 failed (w1, w2) and stay cordoned: look at each with slipway why NODE, then slipway retry to-1-36',
+        'Progressing=False Failed: 1/5 nodes done, 2 failed (w1, w2) and wait for a person: look at each with slipway why NODE, then slipway retry to-1-36',
         'Blocked=False Failed: nothing holds it up',
-        'Succeeded=False Failed: 1/5 nodes done, 2 failed (w1, w2) and stay cordoned: look at each with slipway why NODE, then slipway retry to-1-36',
-        'Failed=True NodesFailed: 1/5 nodes done, 2 failed (w1, w2) and stay cordoned: look at each with slipway why NODE, then slipway retry to-1-36',
-        'Reconciling=False Failed: 1/5 nodes done, 2 failed (w1, w2) and stay cordoned: look at each with slipway why NODE, then slipway retry to-1-36',
-        'Stalled=True Failed: 1/5 nodes done, 2 failed (w1, w2) and stay cordoned: look at each with slipway why NODE, then slipway retry to-1-36',
+        'Succeeded=False Failed: 1/5 nodes done, 2 failed (w1, w2) and wait for a person: look at each with slipway why NODE, then slipway retry to-1-36',
+        'Failed=True NodesFailed: 1/5 nodes done, 2 failed (w1, w2) and wait for a person: look at each with slipway why NODE, then slipway retry to-1-36',
+        'Reconciling=False Failed: 1/5 nodes done, 2 failed (w1, w2) and wait for a person: look at each with slipway why NODE, then slipway retry to-1-36',
+        'Stalled=True Failed: 1/5 nodes done, 2 failed (w1, w2) and wait for a person: look at each with slipway why NODE, then slipway retry to-1-36',
       ],
     ],
     [

@@ -2,6 +2,7 @@
 
 import type { DirectUpdateStatus, UpdateCondition, UpdatePhase } from '../../api/direct-update.ts'
 import type { Reason } from '../../api/reason.ts'
+import { isLastStep, type PathStep, stepText } from './path-step.ts'
 
 export interface Counts {
   readonly waiting: number
@@ -25,23 +26,34 @@ export interface ProgressView {
   readonly desired: 'Running' | 'Paused' | 'Cancelled'
   /** Its last wave is done and is being looked at. */
   readonly soaking: boolean
+  /** What its nodes are to have, where it was looked up. */
+  readonly wanted?: string | undefined
   /** A few of those that failed or need a person. */
   readonly broken: readonly string[]
+  /** Where it is on a path of several steps. */
+  readonly step?: PathStep | undefined
 }
 
 /** What holds it up will not pass by itself. */
-const needsPerson: ReadonlySet<Reason['code']> = new Set(['GateFailed', 'HookFailed'])
+const needsPerson: ReadonlySet<Reason['code']> = new Set([
+  'GateFailed',
+  'HookFailed',
+  'BackupFailed',
+  'BackupStoreMissing',
+])
 
-export function phaseOf({ counts, stop, slots, desired, soaking, waitingFor }: ProgressView): UpdatePhase {
+export function phaseOf({ counts, stop, slots, desired, soaking, waitingFor, step }: ProgressView): UpdatePhase {
   const { waiting, working, attention, failed } = counts
-  const isCancelled = desired === 'Cancelled' && waiting > 0
+  // What comes with a later step is still to be done, too.
+  const hasMore = waiting > 0 || !isLastStep(step)
+  const isCancelled = desired === 'Cancelled' && hasMore
   const isBusy = working > 0 || (isCancelled && slots > failed + attention)
   if (!isBusy) {
     if (attention > 0) return 'RequiresAttention'
     if (isCancelled) return 'Cancelled'
-    if (waiting > 0 ? stop !== undefined : failed > 0) return 'Failed'
+    if ((hasMore && stop !== undefined) || (waiting === 0 && failed > 0)) return 'Failed'
     if (waitingFor && needsPerson.has(waitingFor.code)) return 'RequiresAttention'
-    if (waiting === 0 && slots === 0 && !soaking && !waitingFor) return 'Succeeded'
+    if (!hasMore && slots === 0 && !soaking && !waitingFor) return 'Succeeded'
   }
   return desired === 'Paused' ? 'Paused' : 'InProgress'
 }
@@ -106,20 +118,37 @@ export function mergeConditions(
   ]
 }
 
+/** A gate is asked again by itself, a hook or a backup only when somebody says so. */
+function afterHook({ waitingFor, update }: ProgressView): string {
+  return waitingFor?.code === 'HookFailed' || waitingFor?.code === 'BackupFailed'
+    ? `; put that right, then slipway retry ${update}`
+    : ''
+}
+
 function sentence(phase: UpdatePhase, view: ProgressView): string {
+  const { step } = view
+  const said = sentenceOfStep(phase, view)
+  return step && step.of > 1 && phase !== 'Succeeded' ? `${stepText(step)}: ${said}` : said
+}
+
+function sentenceOfStep(phase: UpdatePhase, view: ProgressView): string {
   const { counts, waitingFor, update, stop, desired } = view
   const { progress } = summaryOf(counts)
   const names = view.broken.length > 0 ? ` (${view.broken.join(', ')})` : ''
   const underWork = counts.working > 0 ? `, ${counts.working} under work` : ''
   switch (phase) {
     case 'Succeeded':
-      return `all ${progress} nodes are done`
+      return counts.done === 0 && counts.skipped > 0 && view.wanted !== undefined
+        ? `all ${progress} nodes have ${view.wanted} already or are left out; nothing was touched`
+        : `all ${progress} nodes are done`
     case 'Failed':
       return counts.failed > 0
-        ? `${progress} nodes done, ${counts.failed} failed${names} and stay cordoned: look at each with slipway why NODE, then slipway retry ${update}`
+        ? `${progress} nodes done, ${counts.failed} failed${names} and wait for a person: look at each with slipway why NODE, then slipway retry ${update}`
         : `${progress} nodes done; ${stop?.message ?? 'it was stopped'}`
     case 'RequiresAttention':
-      return `${progress} nodes done, ${counts.attention} need a person${names}: look at each with slipway why NODE, then slipway retry ${update}`
+      return counts.attention > 0
+        ? `${progress} nodes done, ${counts.attention} need a person${names}: look at each with slipway why NODE, then slipway retry ${update}`
+        : `${progress} nodes done; ${waitingFor?.message ?? 'a person is needed'}${afterHook(view)}`
     case 'Paused':
       return `paused: ${progress} nodes done${underWork}; go on with slipway resume ${update}`
     case 'Cancelled':

@@ -3,9 +3,12 @@
 import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Component } from '../../api/work.ts'
+import { hasBooted } from '../image/resolved-image.ts'
 import { roleOf } from '../node/node-facts.ts'
+import { compareVersions } from '../version.ts'
 import { componentsOf } from './drivers-for.ts'
 import type { Operation } from './operation.ts'
+import { isLastStep } from './path-step.ts'
 import type { Counts } from './progress.ts'
 import { isRetryDue } from './retry.ts'
 
@@ -18,8 +21,8 @@ export interface StandingView {
   readonly isMember: (node: Node) => boolean
   /** Whether there is nothing to do on a node that is selected. */
   readonly isDone: (node: Node, state: NodeState | undefined) => boolean
-  /** Nodes that joined later are none of it. */
-  readonly startedAt: number
+  /** Nodes that joined later are none of it, where it is not for all that come. */
+  readonly joinedByMs: number | undefined
 }
 
 /** Components whose version the cluster shows. */
@@ -51,14 +54,24 @@ export function standingOf(node: Node, state: NodeState | undefined, view: Stand
   if (!view.isMember(node) || deletionTimestamp !== undefined) return undefined
   if (operation.skip?.has(name)) return 'skipped'
   // Creation instants carry whole seconds.
-  if (Date.parse(creationTimestamp) > view.startedAt) return undefined
+  if (view.joinedByMs !== undefined && Date.parse(creationTimestamp) > view.joinedByMs) return undefined
   return view.isDone(node, state) ? 'skipped' : 'waiting'
 }
 
 /** Whether the versions the cluster shows are those the operation is about; false where they cannot tell. */
-export function isAtTarget({ work }: Operation, node: Node, state: NodeState | undefined): boolean {
-  const { kubernetes, ...more } = work
-  if (!kubernetes || Object.keys(more).length > 0) return false
+export function isAtTarget(
+  { work, osImage, step }: Pick<Operation, 'work' | 'osImage' | 'step'>,
+  node: Node,
+  state: NodeState | undefined,
+): boolean {
+  const { kubernetes, os, ...more } = work
+  if (!(kubernetes || os) || Object.keys(more).length > 0) return false
+  if (os) {
+    // Of packages nothing here says that they are all there.
+    if (os.image === undefined || os.packages !== undefined) return false
+    if (!hasBooted(state?.status?.agent?.facts, os.image, osImage)) return false
+  }
+  if (!kubernetes) return true
   // Of runtimes and etcd the Kubernetes version says nothing: the hosts look for themselves.
   if (!componentsOf(kubernetes).every((component) => versioned.has(component))) return false
   const facts = state?.status?.agent?.facts
@@ -67,5 +80,7 @@ export function isAtTarget({ work }: Operation, node: Node, state: NodeState | u
     ...(roleOf(node) === 'ControlPlane' && facts ? [facts.apiServer] : []),
   ]
   const target = kubernetes.version.startsWith('v') ? kubernetes.version : `v${kubernetes.version}`
-  return versions.every((version) => version === target)
+  // On the way it is enough to be further on already.
+  const isThere = (version: string) => (isLastStep(step) ? version === target : compareVersions(version, target) >= 0)
+  return versions.every((version) => version !== undefined && isThere(version))
 }

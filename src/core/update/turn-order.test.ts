@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sampleNode } from '../../../test/samples/cluster-objects.ts'
-import { type Turn, turnOrder, weightOf, zoneOf } from './turn-order.ts'
+import { type Turn, turnKey, turnOrder, weightOf, zoneOf } from './turn-order.ts'
 
 const turn = (name: string, weight = 0, zone = ''): Turn => ({
-  ...{ name, weight, zone },
+  ...{ name, key: turnKey(name), weight, zone },
   role: name.startsWith('c') ? 'ControlPlane' : 'Worker',
 })
 const names = (turns: readonly Turn[]) => turnOrder(turns).map(({ name }) => name)
@@ -29,12 +29,9 @@ describe('the order of turns', () => {
   })
 
   const anyTurns = fc.uniqueArray(
-    fc.record({
-      name: fc.integer({ min: 1, max: 30 }).map((n) => `w${n}`),
-      weight: fc.constantFrom(0, 0, 5),
-      zone: fc.constantFrom('', 'a', 'b', 'c'),
-      role: fc.constant('Worker' as const),
-    }),
+    fc
+      .tuple(fc.integer({ min: 1, max: 30 }), fc.constantFrom(0, 0, 5), fc.constantFrom('', 'a', 'b', 'c'))
+      .map(([n, weight, zone]) => turn(`w${n}`, weight, zone)),
     { selector: ({ name }) => name, minLength: 2 },
   )
 
@@ -66,4 +63,12 @@ it('weight and zone are read off labels; a weight that is no whole number is non
   expect(weightOf(labelled({ 'slipway.dev/weight': 'heavy' }))).toBe(0)
   expect(weightOf(sampleNode('w1'))).toBe(0)
   expect(zoneOf(labelled({ 'topology.kubernetes.io/zone': 'b' }))).toBe('b')
+})
+
+it('names come before weights, in the order in which they are written', () => {
+  const heavy = sampleNode('w1', { labels: { 'slipway.dev/weight': '999999999' } })
+  const first = ['w9', 'w2']
+  expect(weightOf(sampleNode('w9'), first)).toBeGreaterThan(weightOf(sampleNode('w2'), first))
+  expect(weightOf(sampleNode('w2'), first)).toBeGreaterThan(weightOf(heavy, first))
+  expect(weightOf(sampleNode('w3'), first)).toBe(0)
 })

@@ -6,6 +6,8 @@ import type { Role } from '../node/node-facts.ts'
 
 export interface Turn {
   readonly name: string
+  /** The `turnKey` of the name: made once, compared often. */
+  readonly key: string
   readonly role: Role
   readonly weight: number
   readonly zone: string
@@ -14,8 +16,13 @@ export interface Turn {
 export const weightLabel = 'slipway.dev/weight'
 const zoneLabel = 'topology.kubernetes.io/zone'
 
-/** Higher ones first; a label that is no whole number counts as none. */
-export function weightOf({ metadata }: Node): number {
+/** More than any label says. */
+const weightOfFirst = 2_000_000_000
+
+/** Higher ones first; a label that is no whole number counts as none. `first`: the names that come before all others. */
+export function weightOf({ metadata }: Node, first: readonly string[] = []): number {
+  const place = first.indexOf(metadata.name)
+  if (place >= 0) return weightOfFirst - place
   const text = metadata.labels?.[weightLabel] ?? ''
   return /^-?\d{1,9}$/.test(text) ? Number(text) : 0
 }
@@ -24,29 +31,24 @@ export function zoneOf({ metadata }: Node): string {
   return metadata.labels?.[zoneLabel] ?? ''
 }
 
-interface Keyed<T> {
-  readonly member: T
-  readonly key: string
-}
-
 /** The control plane, then workers: by weight, zone by zone in turn, by name with numbers as numbers. */
 export function turnOrder<T extends Turn>(members: Iterable<T>): readonly T[] {
-  const classes = new Map<string, Keyed<T>[]>()
+  const byRole = { ControlPlane: new Map<number, T[]>(), Worker: new Map<number, T[]>() }
   for (const member of members) {
-    const id = `${member.role} ${member.weight}`
-    const equals = classes.get(id) ?? []
-    equals.push({ member, key: naturalKey(member.name) })
-    if (equals.length === 1) classes.set(id, equals)
+    const classes = byRole[member.role]
+    const equals = classes.get(member.weight)
+    if (equals) equals.push(member)
+    else classes.set(member.weight, [member])
   }
-  return [...classes.values()]
-    .sort(([a], [b]) => (a && b ? byClass(a.member, b.member) : 0))
-    .flatMap((equals) => byZone(equals.sort((a, b) => compare(a.key, b.key))))
+  return [...heaviestFirst(byRole.ControlPlane), ...heaviestFirst(byRole.Worker)].flatMap((equals) =>
+    byZone(equals.sort((a, b) => compare(a.key, b.key))),
+  )
 }
 
 /** Zone by zone in turn; zones come in the order of their first nodes. */
-function byZone<T extends Turn>(equals: readonly Keyed<T>[]): readonly T[] {
+function byZone<T extends Turn>(equals: readonly T[]): readonly T[] {
   const zones = new Map<string, T[]>()
-  for (const { member } of equals) {
+  for (const member of equals) {
     const zone = zones.get(member.zone)
     if (zone) zone.push(member)
     else zones.set(member.zone, [member])
@@ -61,9 +63,8 @@ function byZone<T extends Turn>(equals: readonly Keyed<T>[]): readonly T[] {
   return inTurn
 }
 
-function byClass(a: Turn, b: Turn): number {
-  if (a.role !== b.role) return a.role === 'ControlPlane' ? -1 : 1
-  return b.weight - a.weight
+function heaviestFirst<T>(classes: ReadonlyMap<number, T[]>): readonly T[][] {
+  return [...classes].sort(([a], [b]) => b - a).map(([, equals]) => equals)
 }
 
 function compare(a: string, b: string): number {
@@ -71,6 +72,6 @@ function compare(a: string, b: string): number {
 }
 
 /** Plain comparison of these puts w2 before w10, and no two names have the same. */
-function naturalKey(name: string): string {
+export function turnKey(name: string): string {
   return `${name.replaceAll(/\d+/g, (digits) => digits.padStart(12, '0'))} ${name}`
 }

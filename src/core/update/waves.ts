@@ -18,6 +18,8 @@ export interface Strategy {
   readonly waves: readonly Wave[]
   readonly maxUnavailable: number | string
   readonly maxFailures: number
+  /** Names that come before all others of their role. */
+  readonly first: readonly string[]
 }
 
 type Preset = Pick<Strategy, 'waves' | 'maxUnavailable'>
@@ -38,6 +40,7 @@ export function strategyOf(spec: StrategySpec = {}): Strategy {
     waves: spec.waves ?? preset.waves,
     maxUnavailable: spec.maxUnavailable ?? preset.maxUnavailable,
     maxFailures: spec.maxFailures ?? 0,
+    first: spec.first ?? [],
   }
 }
 

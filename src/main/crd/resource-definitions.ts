@@ -22,22 +22,18 @@ import {
   nodeProfiles,
 } from '../../api/node-profile.ts'
 import { nodeStateSpecSchema, nodeStateStatusSchema, nodeStates } from '../../api/node-state.ts'
+import {
+  scheduledUpdateRules,
+  scheduledUpdateSpecSchema,
+  scheduledUpdateStatusSchema,
+  scheduledUpdates,
+  updateScheduleSpecSchema,
+  updateScheduleStatusSchema,
+  updateSchedules,
+} from '../../api/schedule.ts'
+import { age, type Column, count, date, flag, text, wide } from './column.ts'
+import { type CustomResourceDefinition, customResource } from './custom-resource.ts'
 import { structuralSchema } from './structural-schema.ts'
-
-export interface CustomResourceDefinition {
-  readonly apiVersion: 'apiextensions.k8s.io/v1'
-  readonly kind: 'CustomResourceDefinition'
-  readonly metadata: { readonly name: string }
-  readonly spec: Readonly<Record<string, unknown>>
-}
-
-interface Column {
-  readonly name: string
-  readonly type: 'string' | 'integer' | 'boolean' | 'date'
-  readonly jsonPath: string
-  /** 0 is always shown, 1 with `-o wide`. */
-  readonly priority?: number
-}
 
 interface Definition {
   readonly resource: ResourceType
@@ -49,18 +45,16 @@ interface Definition {
   readonly status: z.ZodType
 }
 
-const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
-
 const definitions: readonly Definition[] = [
   {
     resource: directUpdates,
     shortName: 'sdu',
     description: 'Runs one update now on the nodes it selects.',
     columns: [
-      { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
-      { name: 'Progress', type: 'string', jsonPath: '.status.progress' },
-      { name: 'Target', type: 'string', jsonPath: '.spec.kubernetes.version' },
-      { name: 'Script', type: 'string', jsonPath: '.spec.script.configMap', priority: 1 },
+      text('Phase', '.status.phase'),
+      text('Progress', '.status.progress'),
+      text('Target', '.spec.kubernetes.version'),
+      wide(text('Script', '.spec.script.configMap')),
       age,
     ],
     rules: directUpdateRules,
@@ -68,15 +62,41 @@ const definitions: readonly Definition[] = [
     status: directUpdateStatusSchema,
   },
   {
+    resource: scheduledUpdates,
+    shortName: 'ssu',
+    description: 'Makes one DirectUpdate at a given time, and follows it to its end.',
+    columns: [text('Phase', '.status.phase'), text('At', '.spec.at'), text('Update', '.status.update'), age],
+    rules: scheduledUpdateRules,
+    spec: scheduledUpdateSpecSchema,
+    status: scheduledUpdateStatusSchema,
+  },
+  {
+    resource: updateSchedules,
+    shortName: 'sus',
+    description: 'Makes a DirectUpdate again and again, at the times of a cron expression.',
+    columns: [
+      text('Cron', '.spec.cron'),
+      text('Zone', '.spec.timeZone'),
+      flag('Suspended', '.spec.suspended'),
+      count('Active', '.status.active'),
+      date('Last', '.status.lastScheduled'),
+      text('Next', '.status.nextScheduled'),
+      age,
+    ],
+    rules: [],
+    spec: updateScheduleSpecSchema,
+    status: updateScheduleStatusSchema,
+  },
+  {
     resource: nodeStates,
     shortName: 'nst',
     description: 'What is to be done on one node, and what became of it. Written by Slipway only, named as the node.',
     columns: [
-      { name: 'Phase', type: 'string', jsonPath: '.status.rollout.phase' },
-      { name: 'Update', type: 'string', jsonPath: '.status.rollout.update' },
-      { name: 'Kubelet', type: 'string', jsonPath: '.status.agent.facts.kubelet' },
-      { name: 'Order', type: 'string', jsonPath: '.status.agent.order.state', priority: 1 },
-      { name: 'Reason', type: 'string', jsonPath: '.status.rollout.reason.message', priority: 1 },
+      text('Phase', '.status.rollout.phase'),
+      text('Update', '.status.rollout.update'),
+      text('Kubelet', '.status.agent.facts.kubelet'),
+      wide(text('Order', '.status.agent.order.state')),
+      wide(text('Reason', '.status.rollout.reason.message')),
       age,
     ],
     rules: [],
@@ -88,12 +108,12 @@ const definitions: readonly Definition[] = [
     shortName: 'snp',
     description: 'What every host of a kind should have, kept true; removing it takes back what it added.',
     columns: [
-      { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
-      { name: 'Nodes', type: 'integer', jsonPath: '.status.nodes.total' },
-      { name: 'Applied', type: 'integer', jsonPath: '.status.nodes.applied' },
-      { name: 'Drifted', type: 'integer', jsonPath: '.status.nodes.drifted' },
-      { name: 'Failed', type: 'integer', jsonPath: '.status.nodes.failed' },
-      { name: 'Priority', type: 'integer', jsonPath: '.spec.priority', priority: 1 },
+      text('Phase', '.status.phase'),
+      count('Nodes', '.status.nodes.total'),
+      count('Applied', '.status.nodes.applied'),
+      count('Drifted', '.status.nodes.drifted'),
+      count('Failed', '.status.nodes.failed'),
+      wide(count('Priority', '.spec.priority')),
       age,
     ],
     rules: nodeProfileRules,
@@ -104,11 +124,7 @@ const definitions: readonly Definition[] = [
     resource: maintenancePolicies,
     shortName: 'smp',
     description: 'How much of the cluster may be away at once, and the ledger of what is. One object, named default.',
-    columns: [
-      { name: 'Paused', type: 'boolean', jsonPath: '.spec.paused' },
-      { name: 'Epoch', type: 'integer', jsonPath: '.status.ledger.epoch' },
-      age,
-    ],
+    columns: [flag('Paused', '.spec.paused'), count('Epoch', '.status.ledger.epoch'), age],
     rules: maintenancePolicyRules,
     spec: maintenancePolicySpecSchema,
     status: maintenancePolicyStatusSchema,
@@ -121,34 +137,8 @@ export function resourceDefinitions(): readonly CustomResourceDefinition[] {
 
 function resourceDefinition(definition: Definition): CustomResourceDefinition {
   const { resource, shortName, columns } = definition
-  const [group = '', version = ''] = resource.apiVersion.split('/')
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${resource.plural}.${group}` },
-    spec: {
-      group,
-      names: {
-        kind: resource.kind,
-        listKind: `${resource.kind}List`,
-        plural: resource.plural,
-        singular: resource.kind.toLowerCase(),
-        shortNames: [shortName],
-        categories: ['slipway'],
-      },
-      scope: resource.namespaced ? 'Namespaced' : 'Cluster',
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: columns,
-          schema: { openAPIV3Schema: objectSchema(definition) },
-        },
-      ],
-    },
-  }
+  const names = { shortNames: [shortName], categories: ['slipway'] }
+  return customResource({ resource, names, columns, schema: objectSchema(definition) })
 }
 
 function objectSchema({ description, rules, spec, status }: Definition): object {

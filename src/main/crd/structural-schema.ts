@@ -25,6 +25,7 @@ export function structuralSchema(schema: z.ZodType): StructuralSchema {
 // What may be copied as it stands; a keyword that is not known here must not slip into a CRD unseen.
 const copied = new Set([
   'type',
+  'default',
   'description',
   'format',
   'enum',

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { imageArchive } from './image-archive.ts'
+import { imageArchive, indexedImage } from './image-archive.ts'
 import { parseLibraries } from './image-files.ts'
 import { type TarEntry, tar } from './tar.ts'
 
@@ -53,6 +53,7 @@ describe('an image', () => {
     tag: '1.0.0',
     architecture: 'amd64',
     entrypoint: ['node'],
+    user: '65532:65532',
     env: [],
     layers: [[file('a', 'base')], [file('b', 'program')]],
   }
@@ -75,6 +76,33 @@ describe('an image', () => {
 
   it('is the same every time', () => {
     expect(imageArchive(image)).toEqual(archive)
+  })
+})
+
+describe('an image for several architectures', () => {
+  const one = (architecture: string) => ({
+    ...{ name: 'slipway', tag: '1.0.0', architecture, entrypoint: ['node'], env: [], user: '65532:65532' },
+    labels: { 'org.opencontainers.image.version': '1.0.0' },
+    layers: [[file('base', architecture)], [file('program', 'the same')]],
+  })
+  const { archive, digest } = indexedImage([one('amd64'), one('arm64')])
+  const read = (path: string) => JSON.parse(listed(archive, '-xO', path))
+  const blob = (name: string) => read(`blobs/sha256/${name.replace('sha256:', '')}`)
+
+  it('has one index, which names each by its platform; what they share is there once', () => {
+    expect(read('index.json').manifests).toMatchObject([
+      { digest, annotations: { 'io.containerd.image.name': 'docker.io/library/slipway:1.0.0' } },
+    ])
+    const { manifests, annotations } = blob(digest)
+    expect(annotations).toEqual({ 'org.opencontainers.image.version': '1.0.0' })
+    const platforms = manifests.map(({ platform }: { platform: object }) => platform)
+    expect(platforms).toEqual(['amd64', 'arm64'].map((architecture) => ({ architecture, os: 'linux' })))
+    const configs = manifests.map((each: { digest: string }) => blob(blob(each.digest).config.digest))
+    expect(configs).toMatchObject(
+      ['amd64', 'arm64'].map((architecture) => ({ architecture, config: { User: '65532:65532' } })),
+    )
+    // An index, two manifests, two configurations, two lower layers and the one they share.
+    expect(listed(archive, '-t').match(/blobs\/sha256\/.+/g)).toHaveLength(8)
   })
 })
 

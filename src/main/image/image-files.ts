@@ -3,14 +3,22 @@
 
 import { execFile } from 'node:child_process'
 import { access, readdir, readFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { TarEntry } from './tar.ts'
 
 /** Resolving names needs these; newer C libraries have them built in. */
-const nameServices = ['libnss_files.so.2', 'libnss_dns.so.2', 'libresolv.so.2']
-const nonRoot = 65_532
+export const nameServices = ['libnss_files.so.2', 'libnss_dns.so.2', 'libresolv.so.2']
+/** Whom the image runs as unless somebody says otherwise; agents are told to be root. */
+export const nonRoot = 65_532
+
+export const accountFiles: readonly TarEntry[] = [
+  text('etc/passwd', `root:x:0:0:root:/:/none\nslipway:x:${nonRoot}:${nonRoot}:slipway:/:/none\n`),
+  text('etc/group', `root:x:0:\nslipway:x:${nonRoot}:\n`),
+  text('etc/nsswitch.conf', 'hosts: files dns\n'),
+  { path: 'tmp', kind: 'folder', mode: 0o1777 },
+]
 
 /** Node, nsenter to enter the machine with, and what both need. */
 export async function baseLayer(nodePath: string, searchPath: string): Promise<readonly TarEntry[]> {
@@ -24,18 +32,21 @@ export async function baseLayer(nodePath: string, searchPath: string): Promise<r
   return [
     ...(await Promise.all(programs.map(({ from, to }) => program(from, to)))),
     ...(await Promise.all([...libraries].map((path) => program(path, path.slice(1))))),
-    text('etc/passwd', `root:x:0:0:root:/:/none\nslipway:x:${nonRoot}:${nonRoot}:slipway:/:/none\n`),
-    text('etc/group', `root:x:0:\nslipway:x:${nonRoot}:\n`),
-    text('etc/nsswitch.conf', 'hosts: files dns\n'),
-    { path: 'tmp', kind: 'folder', mode: 0o1777 },
+    ...accountFiles,
   ]
 }
 
-/** What `make build` made; source maps stay at home. */
-export async function programLayer(dist: string): Promise<readonly TarEntry[]> {
-  const names = (await readdir(dist)).filter((name) => name.endsWith('.mjs'))
-  return await Promise.all(names.map((name) => program(join(dist, name), `opt/slipway/${name}`)))
+/** What `make build` made, below that folder; source maps stay at home, and so does what is made of it. */
+export async function programFiles(dist: string, to: string): Promise<readonly TarEntry[]> {
+  const found = await readdir(dist, { recursive: true, withFileTypes: true })
+  const paths = found
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.map'))
+    .map((entry) => relative(dist, join(entry.parentPath, entry.name)))
+    .filter((path) => !madeOfIt.includes(path.split(sep)[0] ?? ''))
+  return await Promise.all(paths.map((path) => program(join(dist, path), `${to}/${path}`)))
 }
+
+const madeOfIt = ['image', 'host', 'release']
 
 /** `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)`, and the loader as a bare path. */
 export function parseLibraries(ldd: string): readonly string[] {

@@ -7,8 +7,8 @@ describe('the endpoints of the operator', () => {
     const stop = new AbortController()
     const metrics = new PrometheusMetrics()
     metrics.leading(true)
-    metrics.reconciled('nodes', 'ok')
-    metrics.requested({ verb: 'patch', plural: 'nodes', status: 200 })
+    metrics.add('slipway_reconciles_total', { controller: 'nodes', outcome: 'ok' })
+    metrics.requested({ verb: 'patch', plural: 'nodes', status: 200, ms: 12 })
     let ready = false
     const port = await serveEndpoints({ address: '127.0.0.1:0', isReady: () => ready, metrics }, stop.signal)
     const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)

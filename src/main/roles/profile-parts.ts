@@ -6,6 +6,7 @@ import { profileDriver } from '../../agent/drivers/profile/profile-driver.ts'
 import { HostKey } from '../../agent/host-key.ts'
 import type { SideTask } from '../../agent/side-task.ts'
 import { Turn } from '../../agent/turn.ts'
+import type { SealedText } from '../../api/sealed-text.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Host } from '../../ports/host.ts'
 
@@ -14,11 +15,17 @@ export function profileParts(
   host: Host,
   clock: Clock,
   stateDir: string,
-): { readonly driver: Driver; readonly sideTasks: readonly SideTask[] } {
+): {
+  readonly driver: Driver
+  readonly sideTasks: readonly SideTask[]
+  /** Opens what was sealed to this host. */
+  readonly unseal: (sealed: SealedText) => Promise<string>
+} {
   const key = new HostKey(host.disk, stateDir, x25519Sealing)
   const tools = { turn: new Turn(), open: key.open.bind(key), findKernelArguments }
   return {
     driver: profileDriver({ ...tools, stateDir, now: () => clock.now() }),
     sideTasks: [key.task, driftWatch(tools)],
+    unseal: tools.open,
   }
 }

@@ -1,13 +1,17 @@
 import type { RecordedRun } from '../../api/simulation-record.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import type { RolloutFigures, SimulateOptions, SimulateResult, Violation } from '../../cli/dependencies.ts'
+import type { RolloutFigures, ShrunkRun, SimulateOptions, SimulateResult, Violation } from '../../cli/dependencies.ts'
+import { combinationsIn } from '../../sim/fault-combination.ts'
 import { type FaultKind, faultKinds } from '../../sim/fault-plan.ts'
 import { silentLog } from '../../sim/silent-log.ts'
 import type { SimCluster } from '../../sim/sim-cluster.ts'
-import { faultRun } from '../simulation/fault-run.ts'
+import { drawHistory, type FaultHistory } from '../simulation/fault-history.ts'
+import { leaveOut, partsOf } from '../simulation/fault-parts.ts'
+import { type FaultRunResult, faultRun } from '../simulation/fault-run.ts'
 import { Rollout } from '../simulation/rollout.ts'
 import { RunDigest } from '../simulation/run-digest.ts'
 import { RunWaits } from '../simulation/run-waits.ts'
+import { shrink } from '../simulation/shrink.ts'
 
 const defaultNodes = 100
 /** With more runs than this only their sum is told. */
@@ -45,6 +49,11 @@ class Onlookers {
     this.#digest.watch(cluster)
   }
 
+  /** What was recorded so far is not wanted. */
+  forget(): void {
+    this.#recorded?.splice(0)
+  }
+
   ended(seed: number): void {
     this.#waits?.ended()
     if (this.#digest) this.#recorded?.push(this.#digest.recorded(seed))
@@ -60,7 +69,7 @@ class Onlookers {
 
 async function faultRuns(
   version: string,
-  { seeds }: SimulateOptions,
+  { seeds, nodes, without = [], shrink: isShrinking }: SimulateOptions,
   kinds: readonly FaultKind[],
   onlookers: Onlookers,
   onRun: (runsDone: number) => void,
@@ -68,17 +77,48 @@ async function faultRuns(
 ): Promise<SimulateResult> {
   const violations: Violation[] = []
   const faults: Record<string, number> = {}
+  const together: Record<string, number> = {}
   let runs = 0
   for (let seed = seeds.first; seed <= seeds.last && !signal.aborted; seed++) {
-    const result = await faultRun(seed, kinds, version, signal, onlookers.watch)
+    const history = without.reduce(leaveOut, drawHistory(seed, { kinds, nodes }))
+    const result = await faultRun(history, version, signal, onlookers.watch)
     // A run that was cut short proves nothing, neither good nor bad.
     if (signal.aborted) break
     onlookers.ended(seed)
     for (const { rule, message } of result.violations) violations.push({ seed, rule, message })
     for (const { kind, phase } of result.hits) faults[`${kind} ${phase}`] = (faults[`${kind} ${phase}`] ?? 0) + 1
+    for (const name of combinationsIn(result.hits.map(({ kind }) => kind))) together[name] = (together[name] ?? 0) + 1
     onRun(++runs)
+    if (!isShrinking || result.violations.length === 0) continue
+    const shrunk = await shrunkRun(history, result, version, onlookers, signal)
+    return { runs, violations, faults, together, shrunk: { ...shrunk, without: [...without, ...shrunk.without] } }
   }
-  return { runs, violations, faults }
+  return { runs, violations, faults, together }
+}
+
+async function shrunkRun(
+  history: FaultHistory,
+  result: FaultRunResult,
+  version: string,
+  onlookers: Onlookers,
+  signal: AbortSignal,
+): Promise<ShrunkRun> {
+  const rule = result.violations[0]?.rule ?? ''
+  const run = (candidate: FaultHistory) => faultRun(candidate, version, signal)
+  const shrunk = await shrink(history, result, rule, run, signal)
+  // Once more for those who look on: what is recorded is the shortest history.
+  onlookers.forget()
+  const { hits, violations } = await faultRun(shrunk.history, version, signal, onlookers.watch)
+  onlookers.ended(history.seed)
+  return {
+    seed: history.seed,
+    rule,
+    message: violations.find((violation) => violation.rule === rule)?.message ?? '',
+    without: shrunk.without,
+    faults: hits.map(({ kind, atMs, where }) => ({ kind, atSeconds: Math.round(atMs / 1000), where: where.trim() })),
+    nodes: shrunk.history.scenario.nodes.length,
+    left: partsOf(shrunk.history, []),
+  }
 }
 
 async function rollouts(

@@ -1,28 +1,39 @@
 // The story `slipway demo` tells: an upgrade of a small cluster that meets a budget that blocks, an operator that is killed
 // and a machine that loses power in the middle of its work; and it finishes correctly.
 
+import { directUpdates } from '../../api/direct-update.ts'
 import { deployments } from '../../api/kube.ts'
 import type { NodePhase, NodeState } from '../../api/node-state.ts'
 import { nodeStates } from '../../api/node-state.ts'
+import { approve } from '../../core/steering/decide-steering.ts'
 import { createWorkload } from '../../sim/workloads.ts'
 import type { Rollout } from './rollout.ts'
 
 const shop = 'shop'
 const checkout = 'checkout'
-const blockedForMs = 60_000
 const powerlessMs = 20_000
+
+export interface StoryPace {
+  /** How long the blocked budget is left to be looked at. */
+  readonly blockedForMs: number
+  /** How long a wave waits before somebody approves it, where nobody at the console has. */
+  readonly approvesAfterMs: number
+}
 
 /** Something that happens once, when its moment has come. Returns what to tell, or nothing while it has not. */
 type Incident = () => Promise<string | undefined>
 
 export class DemoStory {
   readonly #rollout: Rollout
+  readonly #pace: StoryPace
   readonly #signal: AbortSignal
   #open: Incident[]
   #blockedSinceMs: number | undefined
+  #wantedSinceMs: number | undefined
 
-  constructor(rollout: Rollout, signal: AbortSignal) {
+  constructor(rollout: Rollout, pace: StoryPace, signal: AbortSignal) {
     this.#rollout = rollout
+    this.#pace = pace
     this.#signal = signal
     this.#open = [
       ...[() => this.#killOperator(), () => this.#cutPower()],
@@ -47,7 +58,8 @@ export class DemoStory {
       else told.push(note)
     }
     this.#open = left
-    return told
+    const approved = await this.#approve()
+    return approved === undefined ? told : [...told, approved]
   }
 
   async #killOperator(): Promise<string | undefined> {
@@ -83,9 +95,26 @@ export class DemoStory {
     const nowMs = simulated.cluster.clock.monotonicMs()
     if (!blocked) return undefined
     this.#blockedSinceMs ??= nowMs
-    if (nowMs - this.#blockedSinceMs < blockedForMs) return undefined
+    if (nowMs - this.#blockedSinceMs < this.#pace.blockedForMs) return undefined
     await this.#scale(3)
     return `a person gives ${shop}/${checkout} a third replica, so that its budget allows a disruption`
+  }
+
+  /** As often as a wave waits for it. */
+  async #approve(): Promise<string | undefined> {
+    const { update, simulated } = this.#rollout
+    const { clock } = simulated.cluster
+    if (!update?.status?.wave?.promotion) {
+      this.#wantedSinceMs = undefined
+      return undefined
+    }
+    this.#wantedSinceMs ??= clock.monotonicMs()
+    if (clock.monotonicMs() - this.#wantedSinceMs < this.#pace.approvesAfterMs) return undefined
+    this.#wantedSinceMs = undefined
+    const { spec, said } = approve('a colleague', clock.now())(update)
+    const ref = { name: update.metadata.name }
+    await this.#rollout.person.patch(directUpdates, ref, { type: 'merge', body: { spec } }, this.#signal)
+    return said
   }
 
   async #scale(replicas: number): Promise<void> {

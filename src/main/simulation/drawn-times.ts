@@ -11,10 +11,18 @@ export class DrawnTimes {
   readonly #drainMs = new Map<string, number>()
   /** In the order of their grants. */
   readonly #granted = new Set<string>()
+  #fromMs = 0
 
   constructor(cluster: SimCluster) {
     this.#cluster = cluster
     cluster.server.onCommit((change) => this.#note(change))
+  }
+
+  /** What came before is no part of it. */
+  begin(): void {
+    this.#granted.clear()
+    this.#drainMs.clear()
+    this.#fromMs = this.#cluster.clock.monotonicMs()
   }
 
   /** Seconds of a greedy schedule in the same order: the control plane one by one, then the workers, `slots` at once. */
@@ -33,7 +41,8 @@ export class DrawnTimes {
   }
 
   #neededMs(node: string): number {
-    const jobs = this.#cluster.machine(node).host.executions
+    const { executions } = this.#cluster.machine(node).host
+    const jobs = executions.filter(({ startedMs }) => startedMs >= this.#fromMs)
     const workMs = jobs.reduce((sum, { startedMs, endedMs }) => sum + ((endedMs ?? startedMs) - startedMs), 0)
     return (this.#drainMs.get(node) ?? 0) + workMs
   }

@@ -3,6 +3,7 @@
 import type { StrategySpec } from '../../api/strategy.ts'
 import type { SeededRandom } from '../../sim/seeded-random.ts'
 import type { NodeSpec } from '../../sim/sim-machine.ts'
+import { bringsImage, drawExtras, type FaultExtras } from './fault-extras.ts'
 
 export interface FaultScenario {
   readonly nodes: readonly NodeSpec[]
@@ -25,6 +26,9 @@ export interface FaultScenario {
   readonly meddlingAfter: number
   /** How many nodes of each of two zones may be away, besides the budget of the cluster. */
   readonly perZone: number | undefined
+  /** Of whom a person says something special, where they do. */
+  readonly meddledNode: string
+  readonly extras: FaultExtras
   /** Whether kured is installed, and the policy names its lock. */
   readonly kured: boolean
 }
@@ -39,11 +43,15 @@ export type Meddling =
   | 'pause-update'
   | 'cancel'
   | 'cancel-put-back'
+  | 'skip'
+  | 'cordon'
+  | 'hold'
 
 const from = 'v1.35.4'
 
-export function drawScenario(random: SeededRandom): FaultScenario {
-  const count = random.whole(6, 12)
+export function drawScenario(random: SeededRandom, wantedNodes?: number): FaultScenario {
+  const drawnNodes = random.whole(6, 12)
+  const count = wantedNodes ?? drawnNodes
   const controlPlane = count < 9 ? 1 : random.pick([1, 3] as const)
   const nodes: NodeSpec[] = Array.from({ length: count }, (_, index) => ({
     name: index < controlPlane ? `cp${index + 1}` : `w${index - controlPlane + 1}`,
@@ -56,8 +64,8 @@ export function drawScenario(random: SeededRandom): FaultScenario {
   const meant = random.chance(0.5)
     ? ('nothing' as const)
     : random.pick(['delete-update', 'delete-policy', 'edit-strategy', 'second-update', 'pause'] as const)
-  const meddling: Meddling = steering.chance(0.3)
-    ? steering.pick(['pause-update', 'cancel', 'cancel-put-back'] as const)
+  const meddling: Meddling = steering.chance(0.4)
+    ? steering.pick(['pause-update', 'cancel', 'cancel-put-back', 'skip', 'cordon', 'hold'] as const)
     : meant
   const drawn = {
     operators: random.pick([1, 2] as const),
@@ -74,9 +82,35 @@ export function drawScenario(random: SeededRandom): FaultScenario {
   }
   // A person's cordon counts, and stays.
   const perZone = random.chance(0.3) ? random.whole(1, 2) + (drawn.cordoned === undefined ? 0 : 1) : undefined
-  const zoned = nodes.map((node, index) => ({ ...node, zone: index % 2 === 0 ? 'a' : 'b' }))
-  return { ...drawn, nodes: perZone === undefined ? nodes : zoned, perZone, kured: random.chance(0.2) }
+  const plain = workers.filter((name) => name !== drawn.cordoned && name !== drawn.failing)
+  const othersEnd = drawn.failing === undefined && meddling !== 'delete-policy'
+  const extras = drawExtras(random.fork('extras'), {
+    ...{ workers: plain, othersEnd },
+    keepsPolicy: meddling !== 'delete-policy',
+  })
+  return {
+    ...drawn,
+    // What hosts ask for goes one at a time where no budget says otherwise, and the person's cordon would be that one.
+    budget: drawn.budget ?? (drawn.cordoned !== undefined && hasSentinels(extras) ? 3 : undefined),
+    nodes: nodes.map((node, index) => ({
+      ...node,
+      ...(perZone !== undefined && { zone: index % 2 === 0 ? 'a' : 'b' }),
+      ...(extras.pool.includes(node.name) && { labels: { pool: 'a' } }),
+      ...(bringsImage(extras.beside) && { facts: { imageManager: 'bootc' as const } }),
+    })),
+    waves: extras.approval ? approvedWaves : drawn.waves,
+    meddledNode: random.fork('meddled').pick(plain) ?? '',
+    extras,
+    perZone,
+    kured: random.chance(0.2),
+  }
 }
+
+function hasSentinels({ maintained, rebooting }: FaultExtras): boolean {
+  return maintained !== undefined || rebooting !== undefined
+}
+
+const approvedWaves: StrategySpec['waves'] = [{ size: 1, promotion: 'Manual' }, { size: '100%' }]
 
 function drawWaves(random: SeededRandom): StrategySpec['waves'] {
   const soak = random.chance(0.5) ? { soak: `${random.whole(1, 4)}m` } : {}

@@ -32,18 +32,24 @@ import { silentLog } from '../../sim/silent-log.ts'
 import type { SimCluster } from '../../sim/sim-cluster.ts'
 import type { NodeSpec } from '../../sim/sim-machine.ts'
 import { operatorNamespace } from '../../sim/workloads.ts'
-import { rehearsablePolicy, rehearsableState, rehearsableUpdate } from './rehearsable.ts'
+import { rehearsablePolicy, rehearsableProfile, rehearsableState, rehearsableUpdate } from './rehearsable.ts'
 import { slipwayCluster } from './simulated-cluster.ts'
+import { tendSleeping } from './sleeping-nodes.ts'
 
 export interface LoadOptions {
   readonly seed: number | string
   readonly version: string
   /** The update that is planned: an earlier one of its name is left out, and the profile it names stays as it is. */
   readonly update: { readonly name: string; readonly profile?: string | undefined }
+  /** Nodes that are left alone until a pod comes to them; no agent runs there. */
+  readonly asleep?: ReadonlySet<string>
+  /** What every host has in its package index; absent: what a pretend host has. */
+  readonly offers?: readonly string[]
 }
 
 /** Longer than a plan runs: nobody judges nodes by their leases here, each renews once when its kubelet starts. */
 const leaseEveryMs = 7 * 24 * 3_600_000
+const podTimes = { podStartMs: [500, 3000], podStopMs: [500, 5000], jobMs: [30_000, 60_000] } as const
 const controllers = [
   ...(['scheduler', 'deployment', 'replica-set', 'daemon-set', 'stateful-set', 'job', 'disruption'] as const),
 ]
@@ -52,26 +58,33 @@ const drivers = [scriptDriver, ...rehearsalWork, ...rehearsalDrivers, rebootDriv
 export function loadedCluster(snapshot: ClusterSnapshot, options: LoadOptions): SimCluster {
   const states = new Map(snapshot.nodeStates.map((state) => [state.metadata.name, state]))
   const times = stepTimes(states.values())
+  const { asleep = new Set() } = options
   const sick = new Set(snapshot.pods.filter(isSick).map(({ metadata }) => metadata.uid))
+  const isFoundSick = ({ metadata }: Pod) => sick.has(metadata.uid)
   const cluster = slipwayCluster({
     seed: options.seed,
     startMs: Date.parse(snapshot.takenAt),
-    nodes: snapshot.nodes.map((node) => machineOf(node, states.get(node.metadata.name), snapshot.serverVersion)),
+    nodes: snapshot.nodes.map((node) =>
+      machineOf(node, asleep.has(node.metadata.name), states.get(node.metadata.name), snapshot.serverVersion),
+    ),
     latencyMs: [5, 50],
     leaseEveryMs,
     historyLimit: 1000,
     which: controllers,
     taintControlPlane: false,
-    isSick: ({ metadata }) => sick.has(metadata.uid),
+    isSick: isFoundSick,
+    ...podTimes,
     durationOf: ({ env }, _node, random) => drawn(times.get(env.SLIPWAY_STEP ?? ''), random.next()),
     bootMs: times.get('reboot')?.medianMs ?? 0,
     log: silentLog,
+    ...(options.offers && { versionsOnOffer: options.offers }),
     version: options.version,
     namespace: namespaceOf(snapshot),
     driversOf: (name) => driversOf(states.get(name)),
-    withoutAgent: (name) => snapshot.installed && states.get(name)?.status?.agent === undefined,
+    withoutAgent: (name) => asleep.has(name) || (snapshot.installed && states.get(name)?.status?.agent === undefined),
   })
   restore(cluster, snapshot, options)
+  tendSleeping(cluster, { names: asleep, hasProgram: isOperator, isSick: isFoundSick, ...podTimes })
   return cluster
 }
 
@@ -105,7 +118,7 @@ function restore(cluster: SimCluster, snapshot: ClusterSnapshot, { update }: Loa
   for (const { metadata, spec } of snapshot.nodeProfiles) {
     // Whether hosts are as their profiles want them cannot be told from here: none is rolled out by itself.
     const rollout = metadata.name === update.profile ? spec.rollout : 'ByUpdate'
-    server.restore(nodeProfiles, { metadata, spec: { ...spec, ...(rollout && { rollout }) } })
+    server.restore(nodeProfiles, { metadata, spec: { ...rehearsableProfile(spec), ...(rollout && { rollout }) } })
   }
   for (const object of snapshot.directUpdates) {
     if (object.metadata.name !== update.name) server.restore(directUpdates, rehearsableUpdate(object))
@@ -168,7 +181,7 @@ function withoutEndedOrder(state: NodeState): NodeState {
     : { ...state, spec: { ...spec, ...(order && { order }) } }
 }
 
-function machineOf(node: Node, state: NodeState | undefined, serverVersion: string): NodeSpec {
+function machineOf(node: Node, sleeps: boolean, state: NodeState | undefined, serverVersion: string): NodeSpec {
   const facts = state?.status?.agent?.facts
   const { kubelet, apiServer, ...fixed } = facts ?? {}
   const version = kubelet ?? node.status?.nodeInfo?.kubeletVersion ?? serverVersion
@@ -177,7 +190,7 @@ function machineOf(node: Node, state: NodeState | undefined, serverVersion: stri
     role: roleOf(node) === 'ControlPlane' ? 'control-plane' : 'worker',
     version,
     ...(apiServer !== undefined && { apiServer }),
-    found: { node, power: isReady(node) ? 'on' : 'off', facts: fixed },
+    found: { node, power: isReady(node) && !sleeps ? 'on' : 'off', facts: fixed },
   }
 }
 

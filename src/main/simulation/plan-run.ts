@@ -2,64 +2,70 @@
 // blocked until its time is up, that is noted, the pods in its way are removed as a person would, and it goes on: so one run finds
 // every blocker, not the first one only.
 
-import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../api/direct-update.ts'
-import { configMaps, nodes, pods } from '../../api/kube.ts'
-import { isKubeError } from '../../api/kube-error.ts'
-import { type NodeState, nodeStates } from '../../api/node-state.ts'
+import { directUpdates } from '../../api/direct-update.ts'
+import { nodes, pods } from '../../api/kube.ts'
+import { nodeStates } from '../../api/node-state.ts'
 import type { ClusterSnapshot } from '../../api/snapshot.ts'
 import type { PlanRun } from '../../core/plan/plan-report.ts'
 import type { CommittedChange } from '../../sim/server/object-store.ts'
 import type { SimCluster } from '../../sim/sim-cluster.ts'
 import { createOperatorPods } from '../../sim/workloads.ts'
 import { isOperator, type LoadOptions, loadedCluster, namespaceOf } from './loaded-cluster.ts'
+import { giveUpLostNodes } from './lost-nodes.ts'
+import type { Part } from './part-of-cluster.ts'
 import { PlanNotes } from './plan-notes.ts'
-import { plannedScript } from './rehearsable.ts'
+import { approvalOf, createPlanned, isOver, lateDrain, type NamedUpdate, StuckWatch } from './plan-steering.ts'
 
-/** Checks that foretell what a rehearsal runs into, each with its node and pod; they would end it before it begins. */
-const rehearsed = ['DisruptionBudgets', 'PodsUnderTwoBudgets', 'Capacity', 'ClockSkew'] as const
-
-export interface PlanRunOptions extends Omit<LoadOptions, 'update'> {
+export interface PlanRunOptions extends Omit<LoadOptions, 'update' | 'asleep'> {
   readonly snapshot: ClusterSnapshot
-  readonly update: { readonly name: string; readonly spec: DirectUpdateSpec }
+  readonly update: NamedUpdate
+  /** What of it is rehearsed; absent: all. */
+  readonly part?: Part
 }
 
-const limits = { startMs: 600_000, runMs: 30 * 24 * 3_600_000, stuckMs: 1_800_000, lookMs: 5_000 }
-/** These end by themselves, by an approval, or by their time-out. */
-const passing = new Set(['WaveSoaking', 'ApprovalWanted', 'GateWaiting'])
-const over = new Set(['Succeeded', 'Failed', 'RequiresAttention', 'Cancelled'])
+const limits = { startMs: 600_000, runMs: 30 * 24 * 3_600_000, stuckMs: 1_800_000, settleMs: 10_000 }
 
 export async function planRun(options: PlanRunOptions, signal: AbortSignal): Promise<PlanRun> {
-  const { snapshot, update } = options
-  const cluster = loadedCluster(snapshot, { ...options, update: { name: update.name, profile: update.spec.profile } })
+  const { update, part, seed, version, offers } = options
+  const snapshot = part?.snapshot ?? options.snapshot
+  const named = { name: update.name, profile: update.spec.profile }
+  const cluster = loadedCluster(snapshot, {
+    ...{ seed, version, update: named },
+    ...(part && { asleep: part.asleep }),
+    ...(offers && { offers }),
+  })
   cluster.start()
+  giveUpLostNodes(cluster, snapshot)
   await bringUp(cluster, snapshot, signal)
-  return carryOut(cluster, snapshot, update, signal)
+  return carryOut(cluster, options.snapshot, { name: update.name, spec: part?.spec ?? update.spec }, signal)
 }
 
 /** Creates the update and follows it to its end, noting what happens and helping out where a person would have to. */
 export async function carryOut(
   cluster: SimCluster,
   snapshot: ClusterSnapshot,
-  update: PlanRunOptions['update'],
+  update: NamedUpdate,
   signal: AbortSignal,
 ): Promise<PlanRun> {
-  const notes = new PlanNotes(cluster, snapshot, update.name)
-  await create(cluster, snapshot, update, signal)
+  const notes = new PlanNotes(cluster, snapshot, update)
+  await createPlanned(cluster.client('person'), namespaceOf(snapshot), update, signal)
   const startedMs = cluster.clock.monotonicMs()
   const look = () => cluster.server.peek(directUpdates, { name: update.name })
-  const stuck = new StuckWatch(cluster, look)
+  const stuck = new StuckWatch(look, limits.stuckMs)
   cluster.server.onCommit((change) => relieve(cluster, notes, change))
   await cluster.run({
     limitMs: limits.runMs,
     until: () => {
-      approve(cluster, look())
-      return signal.aborted || isOver(look()) || stuck.isStuck()
+      const body = approvalOf(look(), cluster.clock.now())
+      if (body) cluster.server.patch('person', directUpdates, { name: update.name }, { type: 'merge', body })
+      return signal.aborted || isOver(look()) || stuck.isStuck(cluster.clock.monotonicMs())
     },
   })
   const end = look()
-  notes.noteEnd(end, stuck.isStuck())
+  notes.noteEnd(end, stuck.isStuck(cluster.clock.monotonicMs()))
   return {
     phase: end?.status?.phase ?? 'Pending',
+    startedMs,
     durationMs: cluster.clock.monotonicMs() - startedMs,
     ...notes.found(end),
   }
@@ -79,81 +85,16 @@ async function bringUp(cluster: SimCluster, snapshot: ClusterSnapshot, signal: A
     }
     await cluster.run({ limitMs: limits.startMs, until: reported })
   }
-  await cluster.run({ limitMs: limits.lookMs * 2 })
-}
-
-async function create(
-  cluster: SimCluster,
-  snapshot: ClusterSnapshot,
-  { name, spec }: PlanRunOptions['update'],
-  signal: AbortSignal,
-): Promise<void> {
-  const person = cluster.client('person')
-  const namespace = namespaceOf(snapshot)
-  for (const script of [spec.script, spec.script?.validate]) {
-    if (!script) continue
-    const metadata = { name: script.configMap, namespace }
-    await person.create(configMaps, { metadata, data: { script: plannedScript } }, signal).catch((error: unknown) => {
-      if (!isKubeError(error, 'AlreadyExists')) throw error
-    })
-  }
-  const { apiVersion, kind } = directUpdates
-  const preflight = { skip: [...new Set([...(spec.preflight?.skip ?? []), ...rehearsed])] }
-  await person.create(directUpdates, { apiVersion, kind, metadata: { name }, spec: { ...spec, preflight } }, signal)
-}
-
-function isOver(update: DirectUpdate | undefined): boolean {
-  if (over.has(update?.status?.phase ?? '')) return true
-  return update?.status?.conditions?.some(({ type, status }) => type === 'Planned' && status === 'False') ?? false
-}
-
-/** A wave that wants an approval gets it at once: how long a person takes cannot be known. */
-function approve(cluster: SimCluster, update: DirectUpdate | undefined): void {
-  const { wave, operationID } = update?.status ?? {}
-  if (!update || wave?.promotion !== 'Wanted' || operationID === undefined) return
-  const { approvals = [] } = update.spec
-  if (approvals.some((given) => given.operationID === operationID && given.wave === wave.index)) return
-  const approval = { operationID, wave: wave.index, by: 'plan', at: cluster.clock.now().toISOString() }
-  const body = { spec: { approvals: [...approvals, approval] } }
-  cluster.server.patch('person', directUpdates, { name: update.metadata.name }, { type: 'merge', body })
-}
-
-/** Blocked, with nothing that will change it: no instant is named at which it goes on. */
-class StuckWatch {
-  readonly #cluster: SimCluster
-  readonly #look: () => DirectUpdate | undefined
-  #nextMs = 0
-  #since: { readonly message: string; readonly atMs: number } | undefined
-
-  constructor(cluster: SimCluster, look: () => DirectUpdate | undefined) {
-    this.#cluster = cluster
-    this.#look = look
-  }
-
-  isStuck(): boolean {
-    const nowMs = this.#cluster.clock.monotonicMs()
-    if (nowMs < this.#nextMs) return this.#isOverdue(nowMs)
-    this.#nextMs = nowMs + limits.lookMs
-    const blocked = this.#look()?.status?.conditions?.find(({ type }) => type === 'Blocked')
-    if (blocked?.status !== 'True' || passing.has(blocked.reason)) this.#since = undefined
-    else if (this.#since?.message !== blocked.message) this.#since = { message: blocked.message, atMs: nowMs }
-    return this.#isOverdue(nowMs)
-  }
-
-  #isOverdue(nowMs: number): boolean {
-    return this.#since !== undefined && nowMs - this.#since.atMs > limits.stuckMs
-  }
+  await cluster.run({ limitMs: limits.settleMs })
 }
 
 /** What a person would do in the end: the pods that hold a drain up are removed. */
-function relieve(cluster: SimCluster, notes: PlanNotes, { kind, after }: CommittedChange): void {
-  if (kind !== 'NodeState' || !after) return
-  const { metadata, status } = after as NodeState
-  if (status?.rollout?.reason?.code !== 'DrainTimedOut') return
-  for (const { pod, reason } of status.rollout.drain?.pods ?? []) {
-    notes.noteBlock(metadata.name, pod, reason)
+function relieve(cluster: SimCluster, notes: PlanNotes, change: CommittedChange): void {
+  const { node, pods: held } = lateDrain(change) ?? { node: '', pods: [] }
+  for (const { pod, reason } of held) {
+    notes.noteBlock(node, pod, reason)
     const [namespace = '', name = ''] = pod.split('/')
-    cluster.clock.after(1, () => remove(cluster, { namespace, name }, metadata.name))
+    cluster.clock.after(1, () => remove(cluster, { namespace, name }, node))
   }
 }
 

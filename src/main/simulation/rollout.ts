@@ -86,6 +86,7 @@ export class Rollout {
     const { cluster } = this.simulated
     this.#startedMs = cluster.clock.monotonicMs()
     this.#requestsBefore = this.#requests()
+    this.#drawn.begin()
     const { apiVersion, kind } = directUpdates
     await this.person.create(
       directUpdates,

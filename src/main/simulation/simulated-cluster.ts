@@ -9,9 +9,12 @@ import { rehearsalDrivers } from '../../agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../agent/drivers/script.ts'
 import type { SideTask } from '../../agent/side-task.ts'
 import { runOperator } from '../../operator/operator.ts'
+import type { OperatorMetrics } from '../../operator/operator-metrics.ts'
+import type { Audit } from '../../ports/audit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Random } from '../../ports/random.ts'
+import type { Registry } from '../../ports/registry.ts'
 import type { Sealing } from '../../ports/sealing.ts'
 import type { Web } from '../../ports/web.ts'
 import type { Execution } from '../../sim/pretend-host.ts'
@@ -20,6 +23,7 @@ import type { Slack } from '../../sim/rules/rule.ts'
 import { RuleChecker } from '../../sim/rules/rule-checker.ts'
 import { SimCluster, type SimClusterOptions } from '../../sim/sim-cluster.ts'
 import { operatorNamespace } from '../../sim/workloads.ts'
+import { type PretendStores, pretendBackups } from './pretend-backups.ts'
 
 export interface SimulatedCluster {
   readonly cluster: SimCluster
@@ -34,12 +38,17 @@ export interface SimulationOptions extends Omit<SimClusterOptions, 'programs' | 
   readonly driversOf?: (node: string, tools: AgentTools) => readonly Driver[]
   /** What agents do besides their orders. */
   readonly sideTasks?: readonly SideTask[]
+  /** The backup stores of the cluster; by default everything can be stored. */
+  readonly stores?: PretendStores
   readonly sealing?: Sealing
   /** Nodes on which no agent runs. */
   readonly withoutAgent?: (node: string) => boolean
   /** Where the operator runs. */
   readonly namespace?: string
   readonly web?: Web
+  readonly registry?: Registry
+  readonly metrics?: OperatorMetrics
+  readonly audit?: Audit
 }
 
 export interface AgentTools {
@@ -68,7 +77,8 @@ export function slipwayCluster(
   options: Omit<SimulationOptions, 'slack'>,
   onExecution?: (execution: Execution) => void,
 ): SimCluster {
-  const { log, version, driversOf = allDrivers, sideTasks = [], sealing, web, namespace = operatorNamespace } = options
+  const { log, version, driversOf = allDrivers, sideTasks = [], namespace = operatorNamespace } = options
+  const { sealing, web, registry, stores, metrics, audit } = options
   const cluster: SimCluster = new SimCluster({
     ...options,
     programs: {
@@ -86,6 +96,9 @@ export function slipwayCluster(
             podName: pod.metadata.name,
             ...(sealing && { sealing }),
             ...(web && { web }),
+            ...(registry && { registry }),
+            ...(metrics && { metrics }),
+            ...(audit && { audit }),
             ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
           },
           signal,
@@ -106,7 +119,7 @@ export function slipwayCluster(
           stateDir: '/var/lib/slipway',
           version,
           drivers: [controlPlaneDriver(requests), ...driversOf(nodeName, { clock, random })],
-          sideTasks: [controlPlaneReporter(requests), ...sideTasks],
+          sideTasks: [controlPlaneReporter(requests), pretendBackups(stores), ...sideTasks],
           obstacle: etcdObstacle(requests),
         },
         signal,

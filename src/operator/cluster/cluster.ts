@@ -7,6 +7,7 @@ import { type Node, nodes, type Pod, pods, type ResourceType } from '../../api/k
 import { type MaintenancePolicy, maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
 import { type NodeProfile, nodeProfiles } from '../../api/node-profile.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
+import { type ScheduledUpdate, scheduledUpdates, type UpdateSchedule, updateSchedules } from '../../api/schedule.ts'
 import { isReady, isUnavailable, roleOf } from '../../core/node/node-facts.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import { Store } from '../../kube/store.ts'
@@ -21,6 +22,8 @@ export class Cluster {
   readonly states = new Store<NodeState>()
   readonly updates = new Store<DirectUpdate>()
   readonly profiles = new Store<NodeProfile>()
+  readonly scheduledUpdates = new Store<ScheduledUpdate>()
+  readonly updateSchedules = new Store<UpdateSchedule>()
   readonly policies = new Store<MaintenancePolicy>()
   /** The operator's own replicas: where they run decides which node goes last. */
   readonly operatorPods = new Store<Pod>()
@@ -38,13 +41,20 @@ export class Cluster {
       store: Store<T>,
       selection: Selection = {},
       transform?: (object: T) => T,
-    ) => new Reflector<T>({ ...ports, type, store, selection, ...(transform && { transform }) })
+    ) => {
+      const onFailure = (failure: unknown) => {
+        if (failure !== undefined) ports.metrics?.add('slipway_watch_failures_total', { resource: type.plural })
+      }
+      return new Reflector<T>({ ...ports, type, store, selection, onFailure, ...(transform && { transform }) })
+    }
     this.nodes.subscribe((change) => this.#note(change.key, change.type === 'removed' ? undefined : change.object))
     this.#reflectors = [
       reflect(nodes, this.nodes, {}, slimNode),
       reflect(nodeStates, this.states),
       reflect(directUpdates, this.updates),
       reflect(nodeProfiles, this.profiles),
+      reflect(scheduledUpdates, this.scheduledUpdates),
+      reflect(updateSchedules, this.updateSchedules),
       reflect(maintenancePolicies, this.policies),
       reflect(pods, this.operatorPods, { namespace, labelSelector: operatorPodSelector }),
     ]

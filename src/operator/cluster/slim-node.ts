@@ -1,9 +1,14 @@
+import { cupcakeNodeMarks } from '../../api/cupcake.ts'
+import { housekeeperMark } from '../../api/housekeeper.ts'
 import type { Node } from '../../api/kube.ts'
 import { inProgressAnnotation } from '../../core/maintenance/node-marks.ts'
 import { cordonAnnotation } from '../../core/node/node-facts.ts'
 import { markAnnotations } from '../../core/node/node-marks.ts'
 
-const kept = new Set([cordonAnnotation, inProgressAnnotation, ...markAnnotations])
+const kept = new Set([
+  ...[cordonAnnotation, inProgressAnnotation, housekeeperMark],
+  ...[...markAnnotations, ...Object.values(cupcakeNodeMarks)],
+])
 const pressureTypes = new Set(['DiskPressure', 'MemoryPressure'])
 const resources = new Set(['cpu', 'memory', 'pods'])
 

@@ -5,6 +5,7 @@ import type { ControlPlaneReport } from '../../api/control-plane.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import { asStated } from '../../core/control-plane/datastore.ts'
 import { type ApiAway, mayLeave } from '../../core/control-plane/may-leave.ts'
 import { equalJson } from '../../core/merge-patch.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -115,7 +116,8 @@ export class ControlPlaneEyes {
   }
 
   #report(name: string): ControlPlaneReport | undefined {
-    return this.#cluster.states.get(name)?.status?.agent?.controlPlane
+    const { states, policy } = this.#cluster
+    return asStated(states.get(name)?.status?.agent?.controlPlane, policy?.spec.datastore)
   }
 
   #fresh(name: string): ControlPlaneReport | undefined {

@@ -89,9 +89,10 @@ export class NodeDrain {
   /** One look at all pods. Asks for what may go, and says what is left and when to look again. */
   async step(step: DrainStep, signal: AbortSignal): Promise<StepReport> {
     await this.#lookAtKeepers(signal)
-    const views = [...this.#store.values()].map((pod) => this.#viewOf(pod, step))
+    const views = this.#views(step)
     this.#claim(views, step)
     const blocked: DrainReport['blocked'][number][] = []
+    const asked: Pod[] = []
     const calls: Promise<void>[] = []
     const own: Pod[] = []
     const staying: Pod[] = []
@@ -119,9 +120,14 @@ export class NodeDrain {
       }
       if (this.#requests.isUnderWay(pod) || verdict.action === 'wait' || verdict.action === 'leave') continue
       if (this.#tools.ownPods.isOwn(pod)) own.push(pod)
-      else calls.push(this.#requests.send(pod, verdict, signal))
+      else {
+        asked.push(pod)
+        calls.push(this.#requests.send(pod, verdict, signal))
+      }
     }
     await Promise.all(calls)
+    // Nobody else may have a reason to wake this node: a refusal is judged, and told, with the next look.
+    if (asked.some((pod) => this.#requests.refusalOf(pod))) waits.push(0)
     if (own.length > 0 && left === own.length) await this.#moveOperator(own, signal)
     this.#remember(held)
     this.#most = Math.max(this.#most, left)
@@ -135,7 +141,7 @@ export class NodeDrain {
     }
   }
 
-  #viewOf(pod: Pod, { node, rollout, takenAt, now, graceUntil }: DrainStep): PodView {
+  #views({ node, rollout, takenAt, now, graceUntil }: DrainStep): readonly PodView[] {
     const { budgets, keepers, ownPods } = this.#tools
     const times: DrainTimes = {
       nowMs: now.getTime(),
@@ -143,19 +149,22 @@ export class NodeDrain {
       deadlineMs: rollout.deadline === undefined ? Number.POSITIVE_INFINITY : Date.parse(rollout.deadline),
       graceUntilMs: graceUntil.getTime(),
     }
-    const name = podName(pod)
-    return {
-      pod,
+    const recorded = new Map(rollout.drain?.pods.map(({ pod, reason }) => [pod, reason.code]))
+    const common = {
       node: { name: this.#node, ready: isReady(node) },
       times,
+      allowance: (budget: PodDisruptionBudget) => budgets.allowance(budget, this.#node, takenAt),
+      keeper: (budget: PodDisruptionBudget) => keepers.of(budget),
+    }
+    return [...this.#store.values()].map((pod) => ({
+      ...common,
+      pod,
       // One that is going needs no budget's leave any more, and no news of it.
       budgets: pod.metadata.deletionTimestamp === undefined ? budgets.budgetsOf(pod) : [],
-      allowance: (budget) => budgets.allowance(budget, this.#node, takenAt),
-      keeper: (budget) => keepers.of(budget),
       refusal: this.#requests.refusalOf(pod),
-      recorded: rollout.drain?.pods.find((entry) => entry.pod === name)?.reason.code,
+      recorded: recorded.get(podName(pod)),
       operator: ownPods.fate(pod, this.#node),
-    }
+    }))
   }
 
   /** Says what this node would ask of each budget if it were let. */

@@ -64,12 +64,21 @@ export class Requests {
       if (action === 'evict') await this.#ports.api.evict({ name, namespace }, { uid, ...grace }, signal)
       else await this.#ports.api.delete(pods, { name, namespace }, { uid, ...grace }, signal)
       this.#remember(pod, acceptedMs)
+      this.#count(action, 'Accepted')
     } catch (error) {
       if (charged) this.#budgets.unreserve(charged)
-      if (isKubeError(error, 'NotFound', 'Conflict')) return
       if (!isKubeError(error)) throw error
+      const isGone = isKubeError(error, 'NotFound', 'Conflict')
+      this.#count(action, isGone ? 'Gone' : 'Refused')
+      if (isGone) return
       this.#refused(pod, error)
     }
+  }
+
+  #count(action: Wanted['action'], result: 'Accepted' | 'Refused' | 'Gone'): void {
+    const { metrics } = this.#ports
+    if (action === 'evict') metrics?.add('slipway_evictions_total', { result })
+    else if (result === 'Accepted') metrics?.add('slipway_forced_deletions_total', {})
   }
 
   #refused(pod: Pod, error: KubeError): void {

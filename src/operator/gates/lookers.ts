@@ -1,7 +1,7 @@
 // How each type of gate is looked at. What the API holds is watched while somebody asks; servers are asked anew each time.
 
 import type { GateSpec } from '../../api/gate.ts'
-import { configMaps, type KubeObject, pods, type ResourceType, secrets } from '../../api/kube.ts'
+import { type KubeObject, pods, type ResourceType } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { judgeExpression } from '../../core/gates/expression.ts'
@@ -11,6 +11,7 @@ import { judgeNodes, judgePods } from '../../core/gates/judge-objects.ts'
 import { environmentOf, type Subject } from '../../core/hooks/subject.ts'
 import { selects } from '../../core/label-selector.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import { readConfigKey, readSecretKey } from '../cluster/read-key.ts'
 import { slimPod } from '../drain/slim-pod.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { JobRuns } from './job-runs.ts'
@@ -130,10 +131,15 @@ function webLooker(spec: GateSpec, tools: LookerTools, path: string, judge: (ans
   const url = `${path === '' ? spec.url : spec.url?.replace(/\/+$/, '')}${path}`
   return {
     look: async (signal) => {
+      let token: string | undefined
+      // A server may repeat in its answer what it was told.
+      const hushed = (message: string) => (token ? message.replaceAll(token, '(the token)') : message)
       try {
         const { web } = tools.ports
         if (!web) return { state: 'broken', message: 'this operator has no way to ask a server' }
-        const [token, ca] = await Promise.all([tokenOf(spec, tools, signal), authorityOf(spec, tools, signal)])
+        const { api } = tools.ports
+        token = spec.bearerToken && (await readSecretKey(api, tools.namespace, spec.bearerToken, signal))
+        const ca = spec.ca && (await readConfigKey(api, tools.namespace, spec.ca, signal))
         const answer = await web.request(
           {
             method: 'GET',
@@ -145,10 +151,11 @@ function webLooker(spec: GateSpec, tools: LookerTools, path: string, judge: (ans
           signal,
         )
         const look = judge(answer)
-        return look.state === 'holds' ? look : { ...look, message: `${hostOf(url)} ${look.message}` }
+        return look.state === 'holds' ? look : { ...look, message: hushed(`${hostOf(url)} ${look.message}`) }
       } catch (error) {
         if (signal.aborted) throw error
-        if (error instanceof SlipwayError || isKubeError(error)) return { state: 'unknown', message: error.message }
+        if (error instanceof SlipwayError || isKubeError(error))
+          return { state: 'unknown', message: hushed(error.message) }
         throw error
       }
     },
@@ -159,22 +166,6 @@ function webLooker(spec: GateSpec, tools: LookerTools, path: string, judge: (ans
 function alertPath(matchers: readonly string[]): string {
   const filters = matchers.map((matcher) => `&filter=${encodeURIComponent(matcher)}`)
   return `/api/v2/alerts?active=true&silenced=false&inhibited=false&unprocessed=true${filters.join('')}`
-}
-
-async function tokenOf({ bearerToken }: GateSpec, { ports, namespace }: LookerTools, signal: AbortSignal) {
-  if (!bearerToken) return undefined
-  const { name, key } = bearerToken
-  const encoded = (await ports.api.get(secrets, { namespace, name }, signal)).data?.[key]
-  if (encoded === undefined) throw new SlipwayError('NotFound', `Secret ${namespace}/${name} has no key ${key}`)
-  return atob(encoded).trim()
-}
-
-async function authorityOf({ ca }: GateSpec, { ports, namespace }: LookerTools, signal: AbortSignal) {
-  if (!ca) return undefined
-  const { name, key } = ca
-  const text = (await ports.api.get(configMaps, { namespace, name }, signal)).data?.[key]
-  if (text === undefined) throw new SlipwayError('NotFound', `ConfigMap ${namespace}/${name} has no key ${key}`)
-  return text
 }
 
 function unlessHidden(obstacle: string | undefined, judge: () => Look): Look {

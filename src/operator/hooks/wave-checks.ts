@@ -5,7 +5,8 @@ import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { HookPoint, HookRun } from '../../api/hook.ts'
 import type { Reason } from '../../api/reason.ts'
 import { type HookStep, isOwed, stepCleanups, stepHooks } from '../../core/hooks/decide-hooks.ts'
-import type { Operation } from '../../core/update/operation.ts'
+import { type Operation, runOf } from '../../core/update/operation.ts'
+import { isLastStep } from '../../core/update/path-step.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Checkpoints } from '../gates/checkpoints.ts'
 import type { Hooks } from './hooks.ts'
@@ -17,6 +18,8 @@ export interface WaveStanding {
   readonly hasControlPlane: boolean
   /** The wave it is in. */
   readonly wave: number
+  /** Nodes of that wave are still to be done. */
+  readonly isOpen: boolean
   /** A worker was taken: what stands before the first of them is behind it. */
   readonly hasBegunWorkers: boolean
 }
@@ -46,8 +49,6 @@ export interface WaveChecksOptions {
   /** Writes what became of hooks, of the update as it was read. */
   readonly write: (name: string, runs: readonly HookRun[], signal: AbortSignal) => Promise<void>
   readonly wake: (update: string) => void
-  /** What holds nodes up may be another now. */
-  readonly wakeGrants: () => void
 }
 
 export class WaveChecks {
@@ -74,13 +75,16 @@ export class WaveChecks {
   async advance(
     name: string,
     standing: WaveStanding,
-    done: { readonly wave: boolean; readonly all: boolean },
+    isDone: () => { readonly wave: boolean; readonly all: boolean },
     signal: AbortSignal,
   ): Promise<void> {
     if (!standing.operation.hooks?.length) return
-    if (!done.all) await this.#run(name, standing, startChecks(standing), signal)
+    const done = isDone()
+    const isStarting = !done.all && standing.operation.cancel === undefined
+    if (isStarting) await this.#run(name, standing, startChecks(standing), signal)
     if (done.wave) await this.#run(name, standing, leaveChecks(standing, standing.wave), signal)
-    if (done.all && !this.of(name).leaving(standing, standing.wave)) {
+    // The control plane alone is left at the end; waves of workers were before.
+    if (done.all && (standing.wave === 0 || !this.of(name).leaving(standing, standing.wave))) {
       await this.#run(name, standing, endChecks(standing), signal)
     }
   }
@@ -128,7 +132,6 @@ export class WaveChecks {
     else if (step.step === 'record') {
       await write(name, step.runs, signal)
       for (const run of step.runs) hooks.recorded(run, undefined)
-      this.#options.wakeGrants()
     } else return false
     return true
   }
@@ -148,8 +151,12 @@ export class WaveChecks {
   #step({ operation }: WaveStanding, check: HookCheck, update: DirectUpdate): HookStep {
     const view = this.#view(update)
     if (check.check === 'cleanup') return stepCleanups({ ...view, wave: check.wave })
-    const { hooks = [], id: operationID } = operation
-    return stepHooks({ ...view, hooks, when: check.when, wave: check.wave, operationID })
+    const { hooks = [], id, retry } = operation
+    // What is done once for an update is done once for all steps of its path.
+    const operationID = check.wave === undefined ? runOf(operation) : id
+    // A word for some nodes is for those alone.
+    const word = retry?.nodes ? undefined : retry?.token
+    return stepHooks({ ...view, hooks, when: check.when, wave: check.wave, operationID, retry: word })
   }
 
   #view({ status }: DirectUpdate) {
@@ -159,10 +166,11 @@ export class WaveChecks {
 }
 
 function* startChecks(standing: WaveStanding): Generator<Check> {
-  const { operation, hasControlPlane, wave, hasBegunWorkers } = standing
+  const { operation, hasControlPlane, wave, isOpen, hasBegunWorkers } = standing
   if (has(operation, 'BeforeUpdate')) yield { check: 'hook', when: 'BeforeUpdate' }
   if (wave > 0 && hasControlPlane && !hasBegunWorkers) yield* leaveChecks(standing, 0)
-  if (has(operation, 'BeforeWave')) yield { check: 'hook', when: 'BeforeWave', wave }
+  // One that is done may soak for long, and its hooks are cleaned up by then.
+  if (isOpen && has(operation, 'BeforeWave')) yield { check: 'hook', when: 'BeforeWave', wave }
 }
 
 function* leaveChecks({ operation }: WaveStanding, wave: number): Generator<Check> {
@@ -174,7 +182,8 @@ function* leaveChecks({ operation }: WaveStanding, wave: number): Generator<Chec
 function* endChecks(standing: WaveStanding): Generator<Check> {
   // Waves of workers are left one by one; the control plane alone is left at the end.
   if (standing.wave === 0) yield* leaveChecks(standing, 0)
-  if (has(standing.operation, 'AfterUpdate')) yield { check: 'hook', when: 'AfterUpdate' }
+  if (isLastStep(standing.operation.step) && has(standing.operation, 'AfterUpdate'))
+    yield { check: 'hook', when: 'AfterUpdate' }
 }
 
 function has({ hooks }: Operation, ...points: readonly HookPoint[]): boolean {

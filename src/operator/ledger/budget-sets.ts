@@ -4,13 +4,21 @@
 import type { BudgetSpec } from '../../api/budget.ts'
 import type { Node } from '../../api/kube.ts'
 import { resolveCount } from '../../core/count.ts'
-import { selectorText, selects } from '../../core/label-selector.ts'
+import { selects } from '../../core/label-selector.ts'
+import { budgetSetName, budgetTitle } from '../../core/ledger/budget-name.ts'
 import type { Budget } from '../../core/ledger/tally.ts'
 import { equalJson } from '../../core/merge-patch.ts'
 import { isUnavailable } from '../../core/node/node-facts.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
 const none: readonly Budget[] = []
+
+/** How full a budget is; of one for each value of a label, the fullest of its sets. */
+export interface BudgetUse {
+  readonly budget: string
+  readonly limit: number
+  readonly used: number
+}
 
 export class BudgetSets {
   readonly #nodes: Cluster['nodes']
@@ -38,6 +46,19 @@ export class BudgetSets {
     return this.#setsOf.get(node) ?? none
   }
 
+  /** `unavailable`: of the whole cluster. `held`: nodes with a slot, which may be there still. */
+  *use(unavailable: ReadonlySet<string>, held: Iterable<string>): Generator<BudgetUse> {
+    const leaving = [...held].filter((node) => !unavailable.has(node))
+    for (const [index, spec] of this.#specs.entries()) {
+      const uses = [...(this.#sets[index]?.values() ?? [])].map((set) => {
+        const counted = set.away ? leaving.filter((node) => this.of(node).includes(set)) : leaving
+        return { limit: set.maxUnavailable, used: (set.away ?? unavailable).size + counted.length }
+      })
+      const [fullest] = uses.sort((a, b) => b.used / b.limit - a.used / a.limit || a.limit - b.limit)
+      if (fullest) yield { budget: budgetTitle(spec), ...fullest }
+    }
+  }
+
   #note(name: string, node: Node | undefined): void {
     if (this.#specs.length === 0) return
     for (const set of this.#setsOf.get(name) ?? []) set.remove(name)
@@ -57,7 +78,7 @@ export class BudgetSets {
     const key = value ?? ' '
     const found = this.#sets[index]?.get(key)
     if (found) return found
-    const made = new NodeSet(spec, nameOf(spec, value))
+    const made = new NodeSet(spec, budgetSetName(spec, value))
     this.#sets[index]?.set(key, made)
     return made
   }
@@ -92,13 +113,4 @@ class NodeSet implements Budget {
     this.#members--
     this.#away.delete(node)
   }
-}
-
-/** `cluster`, `zone eu-1a`, `no zone`, `pool=a`, `zone eu-1a of pool=a`. */
-function nameOf({ per, nodeSelector }: BudgetSpec, value: string | undefined): string {
-  const among = selectorText(nodeSelector)
-  if (per === undefined) return among === '' ? 'cluster' : among
-  const label = per.slice(per.lastIndexOf('/') + 1)
-  const set = value === undefined ? `no ${label}` : `${label} ${value}`
-  return among === '' ? set : `${set} of ${among}`
 }

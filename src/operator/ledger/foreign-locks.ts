@@ -39,6 +39,8 @@ export interface LocksStanding {
 
 /** After a write that was refused for good reason: somebody may have given the right meanwhile. */
 const retryMs = 15_000
+/** Whoever loses more often leaves it to the watch. */
+const mostAttempts = 3
 
 export class ForeignLocks {
   readonly #ports: OperatorPorts
@@ -88,12 +90,11 @@ export class ForeignLocks {
     return { closed, areOurs, foreign, againMs: waits.length > 0 ? Math.min(...waits) : undefined }
   }
 
-  /** Takes what is free. Who is slower than somebody else finds out by the watch. */
+  /** Takes what is free. */
   async take(signal: AbortSignal): Promise<void> {
     const now = this.#ports.clock.now()
     for (const watched of this.#watched.values()) {
-      if (this.#judge({ ...watched, refusal: undefined }, now).lock !== 'free') continue
-      await this.#write(watched, (text) => lockWithUs(watched.lock, text, now), signal)
+      await this.#write(watched, 'free', (text) => lockWithUs(watched.lock, text, now), signal)
     }
   }
 
@@ -102,8 +103,7 @@ export class ForeignLocks {
   }
 
   async #giveBack(watched: Watched, signal: AbortSignal): Promise<void> {
-    if (this.#judge({ ...watched, refusal: undefined }, this.#ports.clock.now()).lock !== 'ours') return
-    await this.#write(watched, (text) => lockWithoutUs(watched.lock, text), signal)
+    await this.#write(watched, 'ours', (text) => lockWithoutUs(watched.lock, text), signal)
   }
 
   #judge({ lock, store, isSynced, refusal }: Watched, now: Date): LockStanding {
@@ -115,14 +115,29 @@ export class ForeignLocks {
     return judgeLock(lock, daemonSet.metadata.annotations?.[lockAnnotation(lock)], now)
   }
 
+  /** Writes while the lock stands so. Its DaemonSet is written by others for other reasons: then it is read and judged anew. */
   async #write(
     watched: Watched,
+    standing: 'free' | 'ours',
     change: (text: string | undefined) => string | null,
     signal: AbortSignal,
   ): Promise<void> {
+    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+      const isSo = this.#judge({ ...watched, refusal: undefined }, this.#ports.clock.now()).lock === standing
+      if (!isSo || (await this.#tryWrite(watched, change, signal))) return
+      await this.#readAnew(watched, signal)
+    }
+  }
+
+  /** False when the DaemonSet is not any more what is known of it. */
+  async #tryWrite(
+    watched: Watched,
+    change: (text: string | undefined) => string | null,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { lock, store } = watched
     const [found] = store.values()
-    if (!found) return
+    if (!found) return true
     const { name, namespace = '', uid, resourceVersion, annotations } = found.metadata
     const key = lockAnnotation(lock)
     const body = { metadata: { uid, resourceVersion, annotations: { [key]: change(annotations?.[key]) } } }
@@ -130,19 +145,26 @@ export class ForeignLocks {
       store.learn(slim(await this.#ports.api.patch(daemonSets, { name, namespace }, { type: 'merge', body }, signal)))
       watched.refusal = undefined
     } catch (error) {
-      // Somebody was faster; the watch shows who, and wakes us.
-      if (isKubeError(error, 'Conflict', 'NotFound')) return
+      if (isKubeError(error, 'Conflict')) return false
+      // Gone: the watch says so, and wakes us.
+      if (isKubeError(error, 'NotFound')) return true
       if (!isKubeError(error, 'Forbidden', 'Invalid')) throw error
       this.#ports.log.warn('a lock cannot be written', { daemonSet: `${namespace}/${name}`, error: error.message })
       watched.refusal = unknown(lock, `cannot be written: ${error.message}`)
     }
+    return true
+  }
+
+  /** By a list: that is a right the watch needs anyway. */
+  async #readAnew({ lock, store }: Watched, signal: AbortSignal): Promise<void> {
+    const { items } = await this.#ports.api.list(daemonSets, selectionOf(lock), signal)
+    for (const daemonSet of items) store.learn(slim(daemonSet))
   }
 
   #watch(lock: ForeignLock): Watched {
-    const { namespace, name } = lock.daemonSet
     const store = new Store<DaemonSet>()
     const life = new LinkedAbort(this.#signal)
-    const selection = { namespace, fieldSelector: `metadata.name=${name}` }
+    const selection = selectionOf(lock)
     const reflector = new Reflector<DaemonSet>({ ...this.#ports, type: daemonSets, store, selection, transform: slim })
     const watched: Watched = { lock, store, life, isSynced: false }
     store.subscribe(this.#wake)
@@ -156,6 +178,10 @@ export class ForeignLocks {
     )
     return watched
   }
+}
+
+function selectionOf({ daemonSet: { namespace, name } }: ForeignLock) {
+  return { namespace, fieldSelector: `metadata.name=${name}` }
 }
 
 function unknown({ type, daemonSet }: ForeignLock, what: string): Reason {

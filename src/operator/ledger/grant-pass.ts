@@ -2,6 +2,7 @@
 
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { Reason } from '../../api/reason.ts'
+import type { WorkKind } from '../../api/window.ts'
 import { type DatedClaim, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
 import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
 import { whyAway } from '../../core/node/node-facts.ts'
@@ -11,9 +12,10 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { ControlPlaneEyes } from '../control-plane/control-plane-eyes.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
-import { BudgetSets } from './budget-sets.ts'
+import { BudgetSets, type BudgetUse } from './budget-sets.ts'
 import type { ForeignLocks } from './foreign-locks.ts'
 import type { LedgerBook } from './ledger-book.ts'
+import { OpeningHours } from './opening-hours.ts'
 
 type Slot = Pick<Grant, 'node' | 'nodeUID' | 'holder'>
 
@@ -41,6 +43,9 @@ export class GrantPass {
   readonly #eyes: ControlPlaneEyes
   readonly #budgets: BudgetSets
   readonly #locks: ForeignLocks
+  readonly #hours = new OpeningHours()
+  /** Operations whose nodes wait where they are, if all they do is drain. */
+  #heldOver: ReadonlyMap<string, Reason> = new Map()
   readonly #returns = new Map<string, Slot>()
   readonly #regrants = new Map<string, Slot>()
 
@@ -52,16 +57,40 @@ export class GrantPass {
     this.#eyes = eyes
     this.#budgets = new BudgetSets(cluster)
     this.#locks = locks
+    // Those whose slot is still out are noted when it comes back.
+    this.#hours.times.recall([...cluster.states.values()].filter(({ metadata }) => !book.grantOf(metadata.name)))
   }
 
   /** Asks for the slot to go back with the next pass. */
   giveBack(slot: Slot): void {
+    const grant = this.#book.grantOf(slot.node)
+    const isDone = this.#cluster.states.get(slot.node)?.status?.rollout?.phase === 'Done'
+    if (isDone && grant?.holder === slot.holder && !this.#returns.has(slot.node)) {
+      this.#hours.times.note(slot.holder, this.#ports.clock.now().getTime() - Date.parse(grant.since))
+    }
     this.#returns.set(slot.node, slot)
   }
 
   /** Books a node that is under work without a slot: the ledger was lost, the disruption is real. */
   rebook(slot: Slot): void {
     this.#regrants.set(slot.node, slot)
+  }
+
+  isOpen(kind: WorkKind): boolean {
+    return this.#hours.isOpen(kind, this.#ports.clock.now())
+  }
+
+  /** How full the budgets are. */
+  budgetUse(): Iterable<BudgetUse> {
+    return this.#budgets.use(
+      this.#cluster.unavailable,
+      this.#book.grants.map(({ node }) => node),
+    )
+  }
+
+  /** Why a node of this operation that only drains waits for the next window as it is. */
+  heldOver(holder: string): Reason | undefined {
+    return this.#heldOver.get(holder)
   }
 
   /** Says what changed: nodes whose slot came or went, owners of operations with news. */
@@ -112,11 +141,27 @@ export class GrantPass {
       operation.waitingFor = reason
     }
     return {
-      nodes: changed.map(({ node }) => node),
+      nodes: [...changed.map(({ node }) => node), ...this.#holdOver(operations)],
       owners: [...owners],
       isAsking,
-      againMs: isLate ? lateMs : this.#locks.standing().againMs,
+      againMs: isLate ? lateMs : soonest(this.#locks.standing().againMs, this.#hours.againMs(this.#ports.clock.now())),
     }
+  }
+
+  /** The nodes for which that has changed. */
+  #holdOver(operations: readonly RunningOperation[]): readonly string[] {
+    const before = this.#heldOver
+    const isHold = this.#cluster.policy?.spec.whenWindowCloses === 'Hold'
+    const now = this.#ports.clock.now()
+    this.#heldOver = new Map(
+      (isHold ? operations : []).flatMap(({ id, hours }) => {
+        const reason = hours && this.#hours.shut(hours, now)
+        return reason ? [[id, reason] as const] : []
+      }),
+    )
+    return this.#book.grants
+      .filter(({ holder }) => before.has(holder) !== this.#heldOver.has(holder))
+      .map(({ node }) => node)
   }
 
   /** Before the first node goes, and as long as one is away. True when they are ours. */
@@ -142,12 +187,16 @@ export class GrantPass {
     // A slot that was booked by a write that seemed to fail: the operation has yet to hear of it, but it counts.
     const unheard = [...held].filter(([node, holder]) => holder === running.id && running.hasNotHeardOf(node)).length
     const since = running.startedAt.getTime()
-    const claim = { ...asked, limit: { ...limit, counted: limit.counted + unheard }, since }
     const { operation } = running
-    if (!operation.gates?.length) return claim
-    const gate = this.#gate
+    const { hours } = running
+    const closed = hours && (() => this.#hours.closed(hours, this.#ports.clock.now()))
+    const claim = { ...asked, limit: { ...limit, counted: limit.counted + unheard }, since, closed }
+    const gate = operation.gates?.length ? this.#gate : undefined
     const requests = function* () {
-      for (const request of claim.requests) yield { ...request, gate: () => gate(operation, request.node) }
+      for (const request of claim.requests) {
+        const lastly = () => running.lastObstacle(request.node, request.role)
+        yield { ...request, lastly, ...(gate && { gate: () => gate(operation, request.node) }) }
+      }
     }
     return { ...claim, requests: requests() }
   }
@@ -165,6 +214,7 @@ export class GrantPass {
     const { foreign, closed: locked } = this.#locks.standing()
     const held = new Map(grants.map(({ node, holder }) => [node, holder]))
     this.#eyes.beginPass()
+    this.#hours.beginPass(policy.spec)
     this.#budgets.follow(policy.spec.budgets ?? [])
     return {
       paused: policy.spec.paused === true,
@@ -182,6 +232,11 @@ export class GrantPass {
       controlPlaneObstacle: (node, apiAway) => this.#eyes.obstacle(node, apiAway),
     }
   }
+}
+
+function soonest(...waits: readonly (number | undefined)[]): number | undefined {
+  const known = waits.filter((ms) => ms !== undefined)
+  return known.length > 0 ? Math.min(...known) : undefined
 }
 
 const lateMs = 100

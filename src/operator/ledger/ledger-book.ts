@@ -10,7 +10,9 @@ import {
   policyName,
 } from '../../api/maintenance-policy.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { acceptanceOf } from '../../core/ledger/acceptance.ts'
 import { changeLedger, type LedgerChange, nextEpoch } from '../../core/ledger/book.ts'
+import { rollCallStatus } from '../../core/ledger/roll-call.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
 
@@ -46,12 +48,16 @@ export class LedgerBook {
     return this.#ledger.grants.reduce((sum, grant) => sum + (grant.holder === holder ? 1 : 0), 0)
   }
 
-  /** A new leader's first write. `atLeast`: the highest epoch any agent has seen, in case the policy was deleted meanwhile. */
-  async open(atLeast: number, signal: AbortSignal): Promise<void> {
+  /**
+   * A new leader's first write. `atLeast`: the highest epoch any agent has seen, in case the policy was deleted or went back
+   * meanwhile. `restored`: the roll call that went before.
+   */
+  async open(atLeast: number, signal: AbortSignal, restored?: string): Promise<void> {
     for (;;) {
       const policy = await this.#fetch(signal)
       const ledger = nextEpoch(policy.status?.ledger)
-      const opened = { ...ledger, epoch: Math.max(ledger.epoch, atLeast + 1) }
+      const epoch = Math.max(ledger.epoch, atLeast + 1)
+      const opened = { ...ledger, epoch, ...(restored !== undefined && { restored }) }
       try {
         this.#accept(await this.#write(policy, opened, signal))
         this.#epoch = opened.epoch
@@ -75,7 +81,7 @@ export class LedgerBook {
       if (policy?.status?.ledger?.epoch !== this.#epoch) policy = await this.#own(signal)
       const ledger: Ledger = policy.status?.ledger ?? this.#ledger
       const changed = changeLedger(ledger, decide(ledger, policy))
-      if (changed === ledger) return this.#accept(policy)
+      if (changed === ledger && !acceptanceOf(policy, this.#ports.clock.now())) return this.#accept(policy)
       try {
         return this.#accept(await this.#write(policy, changed, signal))
       } catch (error) {
@@ -96,11 +102,19 @@ export class LedgerBook {
         `the ledger is at epoch ${found.epoch}, ours is ${this.#epoch}: another operator leads`,
       )
     }
+    if (found) return this.#wentBack(policy, found, signal)
     const renewed = { ...this.#ledger, epoch: this.#epoch + 1 }
     const written = await this.#write(policy, renewed, signal)
     this.#epoch = renewed.epoch
     this.#accept(written)
     return written
+  }
+
+  /** Only a restore of etcd makes an epoch lower. What else went back is not known: the next term asks every agent first. */
+  async #wentBack(policy: MaintenancePolicy, found: Ledger, signal: AbortSignal): Promise<never> {
+    const name = `epoch-${this.#epoch}`
+    await this.#patch(policy, { rollCall: rollCallStatus(name, this.#ports.clock.now(), []) }, signal)
+    throw new SlipwayError('NotLeader', `the ledger went back from epoch ${this.#epoch} to ${found.epoch}`)
   }
 
   async #fetch(signal: AbortSignal): Promise<MaintenancePolicy> {
@@ -124,11 +138,17 @@ export class LedgerBook {
   }
 
   #write(policy: MaintenancePolicy, ledger: Ledger, signal: AbortSignal): Promise<MaintenancePolicy> {
-    const { uid, resourceVersion } = policy.metadata
+    // What was waited for is over when a ledger is written.
+    const over = policy.status?.rollCall && { rollCall: null }
+    return this.#patch(policy, { ledger, ...acceptanceOf(policy, this.#ports.clock.now()), ...over }, signal)
+  }
+
+  #patch({ metadata }: MaintenancePolicy, status: object, signal: AbortSignal): Promise<MaintenancePolicy> {
+    const { uid, resourceVersion } = metadata
     return this.#ports.api.patch(
       maintenancePolicies,
       { name: policyName },
-      { type: 'merge', body: { metadata: { uid, resourceVersion }, status: { ledger } } },
+      { type: 'merge', body: { metadata: { uid, resourceVersion }, status } },
       signal,
       'status',
     )

@@ -6,6 +6,7 @@ import { maintenancePolicies } from '../../api/maintenance-policy.ts'
 import type { Reason } from '../../api/reason.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { maintenancePrefix, type Wish } from '../../core/maintenance/wish.ts'
+import { isAborted } from '../../core/node/drain-node.ts'
 import { atRest } from '../../core/node/order.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Reconcile } from '../../kube/controller.ts'
@@ -138,7 +139,8 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
   /** A script that failed on one node is not let loose on the next. */
   function failedElsewhere(name: string): Reason | undefined {
     const failed = runningOnes().find(
-      ({ owner, table }) => nodeOfMaintenance(owner) !== name && table.counts.failed + table.counts.attention > 0,
+      ({ owner, table }) =>
+        nodeOfMaintenance(owner) !== name && table.counts.failed + table.counts.attention > 0 && !wasGivenUp(owner),
     )
     if (!failed) return undefined
     const node = nodeOfMaintenance(failed.owner)
@@ -146,6 +148,12 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
       code: 'FailuresReached',
       message: `maintenance of ${node} failed or needs a person; no other node is taken before`,
     }
+  }
+
+  /** Its drain was, before anything ran there. */
+  function wasGivenUp(owner: string): boolean {
+    const rollout = cluster.states.get(nodeOfMaintenance(owner))?.status?.rollout
+    return rollout !== undefined && isAborted(rollout)
   }
 
   async function areJobsReady(policy: MaintenancePolicy, { work }: Operation, signal: AbortSignal): Promise<boolean> {

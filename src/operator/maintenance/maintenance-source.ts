@@ -2,11 +2,13 @@
 // remembered.
 
 import { type MaintenancePolicy, policyName } from '../../api/maintenance-policy.ts'
+import type { WorkKind } from '../../api/window.ts'
 import type { Work } from '../../api/work.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
 import { gatesOf } from '../../core/gates/gate.ts'
 import { isStillWished, maintenancePrefix, type Wish, wishOf } from '../../core/maintenance/wish.ts'
 import { atRest, belongsTo } from '../../core/node/order.ts'
+import { openPartOf } from '../../core/time/work-kinds.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from '../update/operation-source.ts'
@@ -19,10 +21,12 @@ export class MaintenanceSource implements OperationSource {
   readonly prefix = maintenancePrefix
   readonly #cluster: Cluster
   readonly #namespace: string
+  readonly #isOpen: (kind: WorkKind) => boolean
 
-  constructor(cluster: Cluster, namespace: string) {
+  constructor(cluster: Cluster, namespace: string, isOpen: (kind: WorkKind) => boolean) {
     this.#cluster = cluster
     this.#namespace = namespace
+    this.#isOpen = isOpen
   }
 
   wish(name: string): Wish | undefined {
@@ -51,7 +55,7 @@ export class MaintenanceSource implements OperationSource {
     }
     // Being emptied under this name already; else a name is good for its own wish only.
     const isBegun = rollout?.operationID === id && !hasFailed && !atRest.has(rollout.phase)
-    return isBegun || wish?.id === id ? wish?.work : undefined
+    return wish && (isBegun || wish.id === id) ? openPartOf(wish.work, this.#isOpen) : undefined
   }
 }
 

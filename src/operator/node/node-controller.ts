@@ -88,7 +88,8 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const operation = grant && options.operation(grant.holder)
     const { graceUntil } = options
     const step = operation && { operation, node, takenAt: grant.since, now: ports.clock.now(), graceUntil }
-    const drain = step && (await held.stepDrain(step, state, signal))
+    const heldOver = grant && options.grants.heldOver(grant.holder)
+    const drain = step && !heldOver ? await held.stepDrain(step, state, signal) : undefined
     const now = ports.clock.now()
     const { leaseRenewedAt, controllers } = held
     const staging = grant ? undefined : options.staging(name, state)
@@ -98,7 +99,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const { epoch } = book
     const rollout = state.status?.rollout
     const gates = held.asksGates && operation && rollout ? options.afterNode(operation, name, rollout) : undefined
-    const looked = { drain, leaseRenewedAt, controllers, gates, hookOutcome }
+    const looked = { drain, heldOver, leaseRenewedAt, controllers, gates, hookOutcome }
     const wishes = { operation, staging, successor, work }
     const view: NodeView = { node, state, grant, ...wishes, ...looked, epoch, now, graceUntil }
     const decision = decideNode(view)
@@ -200,9 +201,10 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
       ports.log.info('node phase changed', {
         node: node.metadata.name,
         update: rollout.update,
+        operation: rollout.operationID,
         phase: rollout.phase,
         ready: isReady(node),
-        ...(rollout.reason && { reason: rollout.reason.code, message: rollout.reason.message }),
+        ...(rollout.reason && { code: rollout.reason.code, message: rollout.reason.message }),
       })
     }
     for (const event of eventsOf(node, before, rollout)) options.events.record(event)

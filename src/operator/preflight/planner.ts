@@ -1,11 +1,19 @@
 // Plans an update: first by what the watches know, which costs nothing; only what passes that is worth a look at all pods.
 
-import type { DirectUpdate } from '../../api/direct-update.ts'
+import type { DirectUpdate, DirectUpdateSpec } from '../../api/direct-update.ts'
+import type { Node, ObjectMeta } from '../../api/kube.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
-import { type Plan, type PlanView, planUpdate } from '../../core/plan/plan-update.ts'
+import { resolvedFor } from '../../core/image/resolved-image.ts'
+import { roleOf } from '../../core/node/node-facts.ts'
+import { type Plan, type PlanView, planUpdate, resolvedSpec, withVersion } from '../../core/plan/plan-update.ts'
 import { isChosen } from '../../core/update/is-chosen.ts'
+import { operationID } from '../../core/update/operation.ts'
+import type { PathStep } from '../../core/update/path-step.ts'
+import type { Offers } from '../../core/versions/offers.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
+import type { RegistryDesk } from '../registry/registry-desk.ts'
+import { resolveImage } from '../registry/resolve-image.ts'
 import { observe } from './observe.ts'
 
 export interface PlannerOptions {
@@ -13,6 +21,10 @@ export interface PlannerOptions {
   readonly cluster: Cluster
   readonly serverVersion: string
   readonly version: string
+  /** Which versions there are, by others than the hosts. */
+  readonly offers: (spec: DirectUpdateSpec, signal: AbortSignal) => Promise<Offers>
+  /** Absent: what a tag names is not looked up. */
+  readonly registries?: RegistryDesk
 }
 
 export type Contents = Pick<PlanView, 'scriptSha256' | 'validation'>
@@ -36,41 +48,68 @@ export class Planner {
     this.#options = options
   }
 
-  async plan(update: DirectUpdate, contents: Contents, signal: AbortSignal): Promise<Plan | Later> {
+  plan(update: DirectUpdate, contents: Contents, signal: AbortSignal): Promise<Plan | Later> {
+    return this.#plan(update.metadata, { ...this.#view(update), ...contents }, signal)
+  }
+
+  /** The checks again, before another step of its path: for the nodes that it takes, and the version they go to. */
+  planStep(update: DirectUpdate, { version, takesWorkers }: PathStep, signal: AbortSignal): Promise<Plan | Later> {
+    const { script: _, ...spec } = withVersion(update.spec, version)
+    const takes = (node: Node) => takesWorkers || roleOf(node) === 'ControlPlane'
+    return this.#plan(update.metadata, { ...this.#view(update), spec, takes }, signal)
+  }
+
+  async #plan({ name, generation }: ObjectMeta, known: PlanView, signal: AbortSignal): Promise<Plan | Later> {
     const { ports, serverVersion } = this.#options
     const { clock } = ports
-    const { name, generation } = update.metadata
-    const first = planUpdate(this.#view(update, contents))
+    const alone = planUpdate(known)
+    const asksOthers = alone.verdict === 'refused' ? alone.versions === true : reachesFarther(known.spec)
     // What the checks alone refuse is looked at in full, so that all of it is told at once.
-    if (first.verdict === 'refused' && first.reason.code !== 'PreflightFailed') return first
+    if (alone.verdict === 'refused' && alone.reason.code !== 'PreflightFailed' && !asksOthers) return alone
+    if (alone.verdict === 'planned' && alone.idle && !asksOthers) return alone
     const due = this.#due.get(name)
     const startedMs = clock.monotonicMs()
     if (due?.generation === generation && due && startedMs < due.atMs) {
       return { verdict: 'later', afterMs: due.atMs - startedMs }
     }
-    const { spec } = update
+    const rest = (plan: Plan, least: number = lookEveryMs): Plan => {
+      const endedMs = clock.monotonicMs()
+      const restMs = Math.max(least, restPerLook * (endedMs - startedMs))
+      if (plan.verdict === 'refused') this.#due.set(name, { generation, atMs: endedMs + restMs })
+      else this.forget(name)
+      return plan
+    }
+    const view = asksOthers ? { ...known, offers: await this.#options.offers(known.spec, signal) } : known
+    const first = asksOthers ? planUpdate(view) : alone
+    if (first.verdict === 'refused' && first.reason.code !== 'PreflightFailed') return rest(first)
+    if (first.verdict === 'planned' && first.idle) return rest(first)
+    const spec = resolvedSpec(view)
+    // What cannot be done with any image is told before a registry is asked.
+    const asks = !view.osImage && first.verdict === 'planned'
+    const image = asks
+      ? await resolveImage(this.#options.registries, spec, () => clock.now(), signal)
+      : ({ kind: 'found', image: view.osImage } as const)
+    if (image?.kind === 'refused') {
+      const { lasting, reason, afterMs = lookEveryMs } = image
+      return rest({ verdict: 'refused', lasting, reason }, Math.max(afterMs, lookEveryMs))
+    }
     const concerns = (name: string) => {
       const node = this.#options.cluster.nodes.get(name)
-      return node !== undefined && isChosen(spec, node)
+      return node !== undefined && isChosen(spec, node) && (view.takes?.(node) ?? true)
     }
     const drain = drainOf(this.#options.cluster.policy?.spec.drain, spec.drain)
     const sights = await observe(ports, { spec, serverVersion, concerns, drain }, signal)
-    const plan = planUpdate({ ...this.#view(update, contents), sights })
-    const endedMs = clock.monotonicMs()
-    const restMs = Math.max(lookEveryMs, restPerLook * (endedMs - startedMs))
-    if (plan.verdict === 'refused') this.#due.set(name, { generation, atMs: endedMs + restMs })
-    else this.forget(name)
-    return plan
+    return rest(planUpdate({ ...view, sights, osImage: image?.image }))
   }
 
   forget(update: string): void {
     this.#due.delete(update)
   }
 
-  #view({ metadata, spec }: DirectUpdate, contents: Contents): PlanView {
+  #view(update: DirectUpdate): PlanView {
+    const { metadata, spec } = update
     const { ports, cluster, serverVersion, version } = this.#options
     return {
-      ...contents,
       spec,
       name: metadata.name,
       nodes: [...cluster.nodes.values()],
@@ -80,6 +119,12 @@ export class Planner {
       serverVersion,
       operatorVersion: version,
       now: ports.clock.now(),
+      osImage: resolvedFor(update, operationID(update)),
     }
   }
+}
+
+/** What lies beyond the minor version that the hosts are at, their index need not know. */
+function reachesFarther({ kubernetes, airGapped }: DirectUpdateSpec): boolean {
+  return kubernetes?.version === 'latest' && !airGapped
 }

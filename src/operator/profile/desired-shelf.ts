@@ -1,9 +1,10 @@
 // Desired states by their SHA-256: known in memory, and put into immutable ConfigMaps where the agents find them.
 
 import { createHash } from 'node:crypto'
-import { type DesiredState, desiredStateSchema, emptyState, type SealedText } from '../../api/desired-state.ts'
+import { type DesiredState, desiredStateSchema, emptyState } from '../../api/desired-state.ts'
 import { configMaps } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
+import type { SealedText } from '../../api/sealed-text.ts'
 import type { Content } from '../../api/work.ts'
 import { canonicalJson } from '../../core/fingerprint.ts'
 import { contentName } from '../../core/update/work-of.ts'

@@ -14,6 +14,7 @@ import { sealingContext } from '../../core/profile/sealing-context.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { DesiredShelf } from './desired-shelf.ts'
+import type { NodeAsk } from './node-ask.ts'
 import { SourceReader } from './source-reader.ts'
 
 type Wanted = Want & { readonly sha256: string | undefined }
@@ -37,6 +38,8 @@ export class ProfileBook {
   #revisions: ReadonlyMap<string, string> = new Map()
   /** Most nodes want the same; each is computed once a look. */
   readonly #wants = new Map<string, Wanted>()
+  /** Of which nodes it could not tell what an update's profile asks of them. */
+  readonly #unknown = new Map<string, { readonly node: string; readonly profile: string }>()
   hasSources = false
 
   constructor(ports: OperatorPorts, cluster: Cluster, shelf: DesiredShelf, namespace: string) {
@@ -77,21 +80,34 @@ export class ProfileBook {
     )
   }
 
-  /** What is asked of the node to bring it to what is wanted; `released`: the profile an update rolls out. */
-  workFor(node: string, released?: string): Work | undefined {
-    const entry = this.#entries.get(node)
+  /** What is asked of the node to bring it to what is wanted; undefined while that cannot be told. */
+  workFor(node: string): Work | undefined {
+    const { want, move, profiles } = this.#entries.get(node) ?? {}
+    if (!want?.ok || want.sha256 === undefined || !move || !profiles) return undefined
+    return this.#work(want.sha256, move, profiles)
+  }
+
+  /** What an update that rolls the profile out asks of the node. By the profiles as they are now: it may be new. */
+  askOf(node: string, profile: string): NodeAsk {
     const state = this.#cluster.states.get(node)
-    if (!entry || !state) return undefined
-    const want = released === undefined ? entry.want : this.#want(entry.profiles, entry.before, state, released)
-    if (!want?.ok || want.sha256 === undefined) return undefined
-    const move = released === undefined ? entry.move : moveBetween(entry.before, want.state, entry.profiles)
-    return {
-      profile: {
-        profiles: entry.profiles.map(({ metadata }) => metadata.name).slice(0, 32),
-        desired: this.#shelf.content(want.sha256),
-      },
-      ...(move.move === 'apply' && move.level === 'Reboot' && { reboot: 'Always' as const }),
+    const profiles = matching([...this.#cluster.profiles.values()], this.#cluster.nodes.get(node)?.metadata.labels)
+    if (!profiles.some(({ metadata }) => metadata.name === profile)) return { ask: 'known', work: {} }
+    const before = this.#before(node, state)
+    const want = state && this.#want(profiles, before, state, profile)
+    if (want?.ok && want.sha256 !== undefined) {
+      return { ask: 'known', work: this.#work(want.sha256, moveBetween(before, want.state, profiles), profiles) }
     }
+    this.#unknown.set(`${node} ${profile}`, { node, profile })
+    const noState = { code: 'AgentMissing' as const, message: `no agent on ${node} has reported` }
+    return { ask: 'unknown', reason: want?.ok === false ? want.reason : noState }
+  }
+
+  /** Whether it can tell of a node by now what it could not. */
+  hasFound(): boolean {
+    const asked = [...this.#unknown.values()]
+    this.#unknown.clear()
+    // Each is asked: what is still unknown must be remembered again.
+    return asked.map(({ node, profile }) => this.askOf(node, profile)).some(({ ask }) => ask === 'known')
   }
 
   /** Whether the node has the profile as it is now; one with rollout ByUpdate may be behind. */
@@ -113,6 +129,23 @@ export class ProfileBook {
     const want = this.#want(profiles, before, state)
     const move: Move = want.ok ? moveBetween(before, want.state, profiles) : { move: 'none' }
     return { profiles, want, move, applied, before }
+  }
+
+  #before(node: string, state: NodeState | undefined): DesiredState | undefined {
+    const entry = this.#entries.get(node)
+    if (entry) return entry.before
+    const applied = state?.status?.agent?.profile?.applied
+    return applied === undefined ? emptyState : this.#shelf.state(applied)
+  }
+
+  #work(sha256: string, move: Move, profiles: readonly NodeProfile[]): Work {
+    return {
+      profile: {
+        profiles: profiles.map(({ metadata }) => metadata.name).slice(0, 32),
+        desired: this.#shelf.content(sha256),
+      },
+      ...(move.move === 'apply' && move.level === 'Reboot' && { reboot: 'Always' as const }),
+    }
   }
 
   #want(

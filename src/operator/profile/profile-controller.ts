@@ -39,7 +39,8 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
     for (const profile of cluster.profiles.values()) await ensureFinalizer(profile, signal)
     await book.look(signal)
     for (const [node, entry] of book.entries) await tellAgent(node, entry, signal)
-    if (operations.follow(ports.clock.now())) options.wakeGrants()
+    const hasNews = operations.follow(ports.clock.now())
+    if (book.hasFound() || hasNews) options.wakeGrants()
     const looks: (number | undefined)[] = []
     for (const profile of cluster.profiles.values()) looks.push(await report(profile, signal))
     for (const profile of cluster.profiles.values()) await release(profile, signal)

@@ -126,6 +126,7 @@ export class ProfileOperations implements OperationSource {
       ...{ cluster, slots, serverVersion, ownNode, operation },
       terms: {
         isMember: ({ metadata }) => nodes.has(metadata.name),
+        takesNewNodes: true,
         isDone: () => false,
         workFor: (node) => book.workFor(node) ?? operation.work,
         strategy: resource?.spec.strategy,

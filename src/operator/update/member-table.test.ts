@@ -50,6 +50,7 @@ describe('staging', () => {
     ],
     ['nodes of the next wave stage too', { c1: asked, w1: waiting, w2: waiting }, ['w1']],
     ['but never keep those of this wave from it', { c1: waiting, w1: staged, w2: staged }, ['c1']],
+    ['nor do later ones of the control plane keep its first', { c1: waiting, c2: staged, c3: staged }, ['c1']],
     ['nor are more of the next asked then', { c1: waiting, c2: { standing: 'done' }, w1: staged, w2: waiting }, ['c1']],
   ])('%s', (_name, hosts, expected) => {
     expect(tableOf(hosts).table.nextToStage(2)).toEqual(expected)
@@ -146,6 +147,7 @@ describe('waves', () => {
     table.openWave(first(3))
     expect(names(table)).toEqual(['w2', 'w3', 'w1'])
     expect(table.nextToStage(10)).toEqual(['w1', 'w2', 'w3'])
+    expect(table.nextToStage(1, (name) => name !== 'w1')).toEqual(['w2'])
     set('w4', staged)
     set('w3', staged)
     expect([...table.staged()].map(({ node }) => node)).toEqual(['w3'])

@@ -9,7 +9,7 @@ import { isReady, isUnavailable, type Role, roleOf } from '../../core/node/node-
 import type { StagingState } from '../../core/node/stage-node.ts'
 import type { Counts } from '../../core/update/progress.ts'
 import type { Standing } from '../../core/update/standing.ts'
-import { weightOf, zoneOf } from '../../core/update/turn-order.ts'
+import { turnKey, weightOf, zoneOf } from '../../core/update/turn-order.ts'
 import type { WaveCounts } from '../../core/update/waves.ts'
 import { type Member, MemberTally, type Reach } from './member-tally.ts'
 import { WaveOrder } from './wave-order.ts'
@@ -20,6 +20,8 @@ export interface Judge {
   staging(node: Node, state: NodeState | undefined): StagingState
   /** Whether the operator itself runs there. */
   isOwnNode(name: string): boolean
+  /** Names that come before all others of their role. */
+  first?(): readonly string[]
 }
 
 export class MemberTable {
@@ -109,9 +111,10 @@ export class MemberTable {
     const ready = isReady(node)
     const after: Member = {
       name,
+      key: before?.key ?? turnKey(name),
       uid: node.metadata.uid,
       role: roleOf(node),
-      weight: weightOf(node),
+      weight: weightOf(node, this.#judge.first?.()),
       zone: zoneOf(node),
       ready,
       free: ready && isUnavailable(node),
@@ -175,9 +178,9 @@ export class MemberTable {
 
   /**
    * The next nodes to stage, so that `ahead` of them do or have. The first workers may while the control plane has its turn, but
-   * never keep it from that; later waves are not touched. A node that is not Ready keeps nobody.
+   * never keep it from that; later waves are not touched. A node that is not Ready, or may not, keeps nobody.
    */
-  nextToStage(ahead: number): readonly string[] {
+  nextToStage(ahead: number, may: (name: string) => boolean = () => true): readonly string[] {
     this.#sort()
     const wave = this.#role
     const staging = [...this.#tally.staging.asked, ...this.#tally.staging.ready].flatMap(
@@ -187,10 +190,19 @@ export class MemberTable {
     let roomInWave = ahead - ready.filter(({ role }) => role === wave).length
     let room = ahead - ready.length
     const names: string[] = []
-    for (let turn = this.#order.cursor; turn < this.#order.end && Math.max(roomInWave, room) > 0; turn++) {
+    // The control plane goes strictly in turn: its first must not wait for room that later ones have taken.
+    let firstIsDue = wave === 'ControlPlane'
+    for (
+      let turn = this.#order.cursor;
+      turn < this.#order.end && (firstIsDue || Math.max(roomInWave, room) > 0);
+      turn++
+    ) {
       const member = this.#members.get(this.#order.names[turn] ?? '')
-      if (member?.standing !== 'waiting' || !member.ready || member.staging !== 'no') continue
-      if ((member.role === wave ? roomInWave : room) <= 0) continue
+      if (member?.standing !== 'waiting' || !member.ready) continue
+      const isFirst = firstIsDue && member.role === wave
+      if (isFirst) firstIsDue = false
+      if (member.staging !== 'no' || !may(member.name)) continue
+      if (!isFirst && (member.role === wave ? roomInWave : room) <= 0) continue
       names.push(member.name)
       if (member.role === wave) roomInWave--
       room--

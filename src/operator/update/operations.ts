@@ -4,7 +4,11 @@
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
+import type { ResolvedImage } from '../../api/os-image.ts'
+import type { VersionPath } from '../../api/version-path.ts'
 import type { Work } from '../../api/work.ts'
+import { resolvedFor } from '../../core/image/resolved-image.ts'
+import { equalJson } from '../../core/merge-patch.ts'
 import { holdOf } from '../../core/node/node-marks.ts'
 import { operationOfOrder } from '../../core/node/order.ts'
 import {
@@ -13,7 +17,9 @@ import {
   operationID,
   operationOf,
   ownerOfOperation,
+  runOf,
 } from '../../core/update/operation.ts'
+import { pathStepOf } from '../../core/update/path-step.ts'
 import { isBroken } from '../../core/update/retry.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from './operation-source.ts'
@@ -23,6 +29,12 @@ interface Known {
   readonly update: DirectUpdate
   readonly policy: MaintenancePolicy | undefined
   readonly operation: Operation
+}
+
+/** What an update came to when it was planned: versions and images that its words only point at. */
+export interface LookedUp {
+  readonly path?: VersionPath | undefined
+  readonly osImage?: ResolvedImage | undefined
 }
 
 export class Operations {
@@ -123,6 +135,12 @@ export class Operations {
     return operation?.cancel === undefined ? operation : undefined
   }
 
+  /** What it will be once what was looked up is on record. */
+  resolved(update: DirectUpdate, run: string, { path, osImage }: LookedUp): Operation {
+    const status = { ...update.status, operationID: run, path, osImage }
+    return operationOf({ ...update, status }, this.#cluster.policy, this.#namespace)
+  }
+
   of(update: DirectUpdate): Operation {
     const { policy } = this.#cluster
     const { name } = update.metadata
@@ -132,10 +150,22 @@ export class Operations {
       known &&
       known.policy?.spec === policy?.spec &&
       known.update.spec === update.spec &&
-      known.operation.id === operationID(update)
+      isSameStep(update, known.operation) &&
+      known.operation.osImage?.digest === resolvedFor(update, runOf(known.operation))?.digest &&
+      (isUnderWay(update, known.operation) || runOf(known.operation) === operationID(update))
         ? known.operation
         : operationOf(update, policy, this.#namespace)
     this.#known.set(name, { update, policy, operation })
     return operation
   }
+}
+
+/** Then its run cannot have changed with its status alone. */
+function isUnderWay({ status }: DirectUpdate, operation: Operation): boolean {
+  return status?.operationID === runOf(operation) && !isEndedPhase(status.phase)
+}
+
+/** Its version, and which step of its path it is, come from the status. */
+function isSameStep(update: DirectUpdate, operation: Operation): boolean {
+  return equalJson(pathStepOf(update, runOf(operation)), operation.step)
 }

@@ -7,17 +7,22 @@ import type { Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
 import type { Claim, Request } from '../../core/ledger/grants.ts'
-import { cordonOwner } from '../../core/node/node-facts.ts'
+import { cordonOwner, type Role, roleOf } from '../../core/node/node-facts.ts'
+import { belongsTo } from '../../core/node/order.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
+import { workKindsOf } from '../../core/time/work-kinds.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
+import { isLastStep } from '../../core/update/path-step.ts'
 import type { ProgressView } from '../../core/update/progress.ts'
 import { isAtTarget, type Standing, standingOf } from '../../core/update/standing.ts'
 import { type Strategy, stepWave, strategyOf, type WaveStep, waveLimit } from '../../core/update/waves.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { WaveStanding } from '../hooks/wave-checks.ts'
+import type { Hours } from '../ledger/opening-hours.ts'
 import { kubeletCeiling } from './kubelet-ceiling.ts'
 import { MemberTable } from './member-table.ts'
+import { stagedFirst, stagedInTurn } from './staged-requests.ts'
 import { brokenOf, stopOf, waitOf } from './standstill.ts'
 import { haltOf, type Terms } from './terms.ts'
 
@@ -41,6 +46,8 @@ export class RunningOperation {
   readonly table: MemberTable
   /** Why its next node waits, as the last pass over the ledger found. */
   waitingFor: Reason | undefined
+  /** Why the next step of its path does not begin though this one is done, as the last look at the cluster found. */
+  nextStepWaitsFor: Reason | undefined
 
   constructor(options: {
     readonly cluster: Cluster
@@ -62,6 +69,7 @@ export class RunningOperation {
       standing: (node, state) => this.#standing(node, state),
       staging: (node, state) => this.#stagingOf(node, state),
       isOwnNode: (name) => name === options.ownNode,
+      first: () => this.#strategy.first,
     })
     this.#openWave()
     this.#refreshAll()
@@ -116,7 +124,14 @@ export class RunningOperation {
   }
 
   workFor(node: string): Work {
-    return this.#terms.workFor?.(node) ?? this.#operation.work
+    const { workFor } = this.#terms
+    return workFor?.(node) ?? (workFor && this.#orderedWork(node)) ?? this.#operation.work
+  }
+
+  /** What it was last told to fetch or do: for one that is under work when nobody can tell any more. */
+  #orderedWork(node: string): Work | undefined {
+    const order = this.#cluster.states.get(node)?.spec.order
+    return order && belongsTo(order, this.id) ? order.work : undefined
   }
 
   get #stages(): boolean {
@@ -131,18 +146,34 @@ export class RunningOperation {
   toStage(): readonly string[] {
     if (!this.#stages || haltOf(this.#terms.desired, this.#operation.update) || this.#stop()) return []
     const ahead = Math.min(stagingAtMost, Math.max(2, 2 * this.#workersAtOnce))
-    return this.table.nextToStage(ahead)
+    return this.table.nextToStage(ahead, (name) => this.#terms.obstacle?.(name) === undefined)
   }
 
   /** Whether the node stages for this operation, or should. */
   wantsStaged(name: string): boolean {
     if (this.table.standing(name) !== 'waiting' || this.#operation.cancel !== undefined) return false
+    if (this.#terms.obstacle?.(name)) return false
     return this.table.isStaging(name) || this.toStage().includes(name)
   }
 
   /** Whether it would work on this node next, were it free. */
   wouldTake(name: string): boolean {
-    return this.table.isNext(name) && !this.#held()
+    if (!this.table.isNext(name) || this.#held() || this.#terms.obstacle?.(name)) return false
+    const node = this.#cluster.nodes.get(name)
+    return node !== undefined && !this.lastObstacle(name, roleOf(node))
+  }
+
+  /** What is still missing when nothing else stands in the node's way. */
+  lastObstacle(name: string, role: Role): Reason | undefined {
+    const { hasBegunWorkers } = this.table.reach
+    return this.#terms.lastly?.({ role, work: this.workFor(name), hasBegunWorkers })
+  }
+
+  /** When it may start; undefined when a person said that it goes on at any time. */
+  get hours(): Hours | undefined {
+    const { windows, ignoresHours } = this.#terms
+    if (ignoresHours) return undefined
+    return { holder: this.id, kinds: workKindsOf(this.#operation), windows }
   }
 
   claim(): Claim {
@@ -165,14 +196,8 @@ export class RunningOperation {
   /** The control plane goes strictly in turn, so that its order can be told beforehand; of the workers, who has staged goes. */
   #requests(): Iterable<Request> {
     if (!this.#stages) return this.table.candidates()
-    return this.table.inControlPlaneWave ? this.#stagedInTurn() : this.table.staged()
-  }
-
-  *#stagedInTurn(): Generator<Request> {
-    for (const request of this.table.candidates()) {
-      if (!this.table.hasStaged(request.node)) return
-      yield request
-    }
+    const { obstacle = () => undefined } = this.#terms
+    return this.table.inControlPlaneWave ? stagedInTurn(this.table, obstacle) : stagedFirst(this.table, obstacle)
   }
 
   /** Who takes nobody away need not wait for those who are away already. */
@@ -199,7 +224,8 @@ export class RunningOperation {
   get waveStanding(): WaveStanding {
     const { reach, inControlPlaneWave, ranked } = this.table
     const wave = inControlPlaneWave || ranked === 0 ? 0 : (this.#terms.wave?.index ?? 0) + 1
-    return { operation: this.#operation, ...reach, wave }
+    const isOpen = inControlPlaneWave || this.table.wave.open > 0
+    return { operation: this.#operation, ...reach, wave, isOpen }
   }
 
   /** Whether hooks after the wave, or after all, are due. */
@@ -207,22 +233,33 @@ export class RunningOperation {
     return { wave: this.wave(now)?.reason?.code === 'HookRunning', all: this.table.isAllDone }
   }
 
-  progress(now: Date): ProgressView {
+  /** `wave`: its wave now, for those who know it already. */
+  progress(now: Date, wave = this.wave(now)): ProgressView {
     const { desired = 'Running' } = this.#terms
-    const wave = this.wave(now)
     return {
       ...{ update: this.#operation.update, desired, soaking: wave?.soaking ?? false },
       counts: { ...this.table.counts },
+      wanted: this.#operation.osImage?.reference,
       slots: this.#slots.heldBy(this.id),
       stop: this.#stop(),
       waitingFor: this.#obstacle(wave) ?? this.#ending(wave),
       broken: brokenOf(this.table),
+      step: this.#operation.step,
     }
+  }
+
+  /** Whether all of a step before the last is done, so that the next one may begin. */
+  isStepDone(now: Date): boolean {
+    if (isLastStep(this.#operation.step) || !this.table.isAllDone || this.#slots.heldBy(this.id) > 0) return false
+    if (haltOf(this.#terms.desired, this.#operation.update) || this.#stop()) return false
+    const wave = this.wave(now)
+    return !wave?.soaking && !wave?.reason && !this.#terms.checks?.ending(this.waveStanding)
   }
 
   /** Every node is done: what still stands between it and its end. */
   #ending(wave: WaveStep | undefined): Reason | undefined {
-    return this.table.isAllDone ? (wave?.reason ?? this.#terms.checks?.ending(this.waveStanding)) : undefined
+    if (!this.table.isAllDone) return undefined
+    return wave?.reason ?? this.#terms.checks?.ending(this.waveStanding) ?? this.nextStepWaitsFor
   }
 
   #obstacle(wave: WaveStep | undefined): Reason | undefined {
@@ -268,13 +305,13 @@ export class RunningOperation {
   }
 
   #standing(node: Node, state: NodeState | undefined): Standing | undefined {
-    const { isMember, isDone, nodeSelector } = this.#terms
+    const { isMember, isDone, nodeSelector, takesNewNodes } = this.#terms
     return standingOf(node, state, {
       operation: this.#operation,
       held: this.#slots.holderOf(node.metadata.name) === this.id,
       isMember: isMember ?? (({ metadata }) => selects(nodeSelector, metadata.labels)),
       isDone: isDone ?? ((one, its) => isAtTarget(this.#operation, one, its)),
-      startedAt: this.#startedAt,
+      joinedByMs: takesNewNodes ? undefined : this.#startedAt,
     })
   }
 }

@@ -4,16 +4,27 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Approval } from '../../api/steering.ts'
 import type { StrategySpec, WaveStatus } from '../../api/strategy.ts'
+import type { WindowSpec } from '../../api/window.ts'
 import type { Work } from '../../api/work.ts'
 import type { ApiAway } from '../../core/control-plane/may-leave.ts'
 import type { Budget } from '../../core/ledger/tally.ts'
+import type { Role } from '../../core/node/node-facts.ts'
 import type { UpdateChecks } from '../hooks/wave-checks.ts'
+
+/** The node that is about to be taken. */
+export interface LastCheck {
+  readonly role: Role
+  readonly work: Work
+  readonly hasBegunWorkers: boolean
+}
 
 /** On what terms an operation takes its nodes, and which they are. */
 export interface Terms {
   readonly nodeSelector?: DirectUpdateSpec['nodeSelector'] | undefined
   /** Which nodes it is about, where a selector cannot say it. */
   readonly isMember?: (node: Node) => boolean
+  /** Nodes that join while it runs are its own as well: no clock of ours is asked when they came. */
+  readonly takesNewNodes?: boolean
   readonly strategy?: StrategySpec | undefined
   /** Absent = that it runs. */
   readonly desired?: DirectUpdateSpec['desiredState'] | undefined
@@ -34,10 +45,18 @@ export interface Terms {
   readonly apiAway?: ApiAway
   /** Why nothing of it may start now. */
   readonly held?: () => Reason | undefined
+  /** Its own windows: narrower than those of the cluster. */
+  readonly windows?: readonly WindowSpec[] | undefined
+  /** A person wants it to go on whatever windows and freezes say. */
+  readonly ignoresHours?: boolean
   /** Gates and hooks between its waves. */
   readonly checks?: UpdateChecks
-  /** What is asked of one node, where it differs from node to node. */
-  readonly workFor?: (node: string) => Work
+  /** What is asked of one node, where it differs from node to node; undefined while it cannot be told. */
+  readonly workFor?: (node: string) => Work | undefined
+  /** Why this very node may not be taken now: nobody can tell what to ask of it. */
+  readonly obstacle?: (node: string) => Reason | undefined
+  /** What is still missing when nothing else stands in a node's way: asking for it has it made. */
+  readonly lastly?: (check: LastCheck) => Reason | undefined
 }
 
 /** A person stopped it, for now or for good. */

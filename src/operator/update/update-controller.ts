@@ -2,14 +2,14 @@
 
 import type { DirectUpdate, DirectUpdateStatus } from '../../api/direct-update.ts'
 import type { Reason } from '../../api/reason.ts'
-import type { Work } from '../../api/work.ts'
 import { saysApiAway } from '../../core/control-plane/api-away.ts'
 import { equalJson } from '../../core/merge-patch.ts'
 import type { Plan } from '../../core/plan/plan-update.ts'
-import { finalizer, isEndedPhase, type Operation } from '../../core/update/operation.ts'
+import { finalizer, isEndedPhase, type Operation, runOf } from '../../core/update/operation.ts'
 import { phaseOf } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
+import type { Backups } from '../backup/backups.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Checkpoints } from '../gates/checkpoints.ts'
 import type { Hooks } from '../hooks/hooks.ts'
@@ -17,13 +17,16 @@ import { WaveChecks } from '../hooks/wave-checks.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { Later, Planner } from '../preflight/planner.ts'
+import type { NodeAsk } from '../profile/node-ask.ts'
 import { heldNodes, stagingNodes } from './nodes-of-update.ts'
-import type { Operations } from './operations.ts'
+import type { LookedUp, Operations } from './operations.ts'
+import { idleStatus, idleText } from './path-status.ts'
+import { PathWalk } from './path-walk.ts'
 import { RunningOperation } from './running-operation.ts'
 import { readScript, type ScriptShelf } from './script-content.ts'
 import type { Terms } from './terms.ts'
 import { eventsOf } from './update-events.ts'
-import { isOver, isPlanned, startOf } from './update-life.ts'
+import { isOver, isPlanned, isUnderWay, startOf } from './update-life.ts'
 import { previewFor } from './update-preview.ts'
 import { UpdateRecord } from './update-record.ts'
 import {
@@ -46,6 +49,7 @@ export interface UpdateControllerOptions {
   readonly scripts: ScriptShelf
   readonly planner: Planner
   readonly checkpoints: Checkpoints
+  readonly backups: Pick<Backups, 'obstacle'>
   readonly hooks: Hooks
   readonly events: EventRecorder
   readonly namespace: string
@@ -55,7 +59,7 @@ export interface UpdateControllerOptions {
   readonly wakeGrants: () => void
   readonly wakeUpdate: (name: string) => void
   /** What rolling the profile out asks of one node. */
-  readonly profileWork: (node: string, profile: string) => Work | undefined
+  readonly profileWork: (node: string, profile: string) => NodeAsk
 }
 
 /** Status for the eye is written at most this often, unless the phase changes. */
@@ -67,6 +71,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
   const { ports, cluster, book, operations } = options
   const writtenAtMs = new Map<string, number>()
   const record = new UpdateRecord(ports, cluster, options.events)
+  const pathWalk = new PathWalk({ cluster, record, planner: options.planner, log: ports.log })
   const checks = new WaveChecks({
     checkpoints: options.checkpoints,
     hooks: options.hooks,
@@ -75,7 +80,6 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     write: (name, hooks, signal) =>
       record.writeStatus(name, (_now, { status }) => ({ ...status, hooks: [...hooks] }), signal),
     wake: options.wakeUpdate,
-    wakeGrants: options.wakeGrants,
   })
 
   return async (name, signal) => {
@@ -89,35 +93,37 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     }
     if (update.metadata.deletionTimestamp !== undefined) return remove(update, signal)
     const operation = operations.of(update)
-    const { id } = operation
+    const run = runOf(operation)
     const running = operations.get(name)
-    if (running?.id === id && isPlanned(update)) {
-      const change = running.adopt(termsOf(update, operation, update.status?.warnings ?? []), operation)
-      if (change !== 'same') options.wakeGrants()
-      if (change === 'edited') wakeAll(name)
-      return report(running, signal)
-    }
-    if (isOver(update, id)) {
+    if (isOver(update, run)) {
+      // Its end is on record, also where the write of it seemed to fail.
       operations.remove(name, false)
+      if (running) wakeStaging(name)
       if (update.status?.observedGeneration !== update.metadata.generation) {
         await record.writeStatus(name, (_now, latest) => ({ ...latest.status, ...observed(latest) }), signal)
       }
       await checks.settle(name, signal)
       return undefined
     }
+    if (running?.id === operation.id && isPlanned(update)) {
+      const change = running.adopt(termsOf(update, operation, update.status?.warnings ?? []), operation)
+      if (change !== 'same') options.wakeGrants()
+      if (change === 'edited') wakeAll(name)
+      return report(running, signal)
+    }
     // What an operation that is over owes comes before the next one.
-    if (update.status?.operationID !== id && !(await checks.settle(name, signal))) return undefined
-    if (operation.cancel !== undefined && !(update.status?.operationID === id && isPlanned(update))) {
+    if (update.status?.operationID !== run && !(await checks.settle(name, signal))) return undefined
+    if (operation.cancel !== undefined && !(update.status?.operationID === run && isPlanned(update))) {
       operations.remove(name, false)
-      await record.writeStatus(name, (now, latest) => cancelledStatus(latest, id, now), signal)
+      await record.writeStatus(name, (now, latest) => cancelledStatus(latest, run, now), signal)
       return undefined
     }
     return start(update, operation, signal)
   }
 
-  async function start(update: DirectUpdate, operation: Operation, signal: AbortSignal) {
-    const { id } = operation
-    const resumed = update.status?.operationID === id && isPlanned(update)
+  async function start(update: DirectUpdate, wished: Operation, signal: AbortSignal): ReturnType<Reconcile> {
+    const run = runOf(wished)
+    const resumed = isUnderWay(update, run)
     const { script } = update.spec
     const read = (configMap: string | undefined) =>
       configMap === undefined || resumed ? undefined : readScript(ports.api, options.namespace, configMap, signal)
@@ -141,42 +147,73 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     if (latest?.generation !== update.metadata.generation) return undefined
     if (!update.spec.dryRun && !latest?.finalizers?.includes(finalizer)) return undefined
     if (plan.verdict === 'later') return { afterMs: plan.afterMs }
-    if (plan.verdict === 'refused') return refuse(update.metadata.name, id, plan, signal)
+    if (plan.verdict === 'refused') return refuse(update.metadata.name, run, plan, signal)
     const startedAt =
       resumed && update.status?.startedAt ? new Date(update.status.startedAt) : startOf(update, ports.clock.now())
-    const running = new RunningOperation({
-      cluster,
-      slots: book,
-      serverVersion: options.serverVersion,
-      terms: termsOf(update, operation, plan.warnings ?? []),
-      operation,
-      startedAt,
-      ownNode: options.ownNode,
-    })
+    const operation = resumed ? wished : operations.resolved(update, run, plan)
+    const make = (one: Operation) =>
+      new RunningOperation({
+        cluster,
+        slots: book,
+        serverVersion: options.serverVersion,
+        terms: termsOf(update, one, plan.warnings ?? []),
+        operation: one,
+        startedAt,
+        ownNode: options.ownNode,
+      })
+    const running = make(operation)
     const { name } = update.metadata
-    const preview = resumed ? undefined : previewFor(cluster, book, update, running)
+    const preview = resumed ? undefined : previewFor(cluster, book, update, make(lastOf(update, run, plan)), plan.path)
     const tell = (status: typeof plannedStatus) =>
       record.writeStatus(name, (now, latest) => status(latest, running, { ...plan, preview }, now), signal)
+    if (plan.idle && !update.spec.dryRun) {
+      await tell(idleStatus)
+      record.say(update, { type: 'Normal', reason: 'Succeeded', action: 'Plan', note: idleText(plan.path) })
+      return undefined
+    }
     if (update.spec.dryRun) {
       await tell(dryStatus)
       return undefined
     }
+    const begin = async () => {
+      await options.scripts.ensure(update, content, signal)
+      await tell(plannedStatus)
+      record.say(update, { type: 'Normal', reason: 'Started', action: 'Plan', note: `started as ${run}` })
+    }
+    if (!resumed && (operation.step || operation.osImage)) {
+      // Which versions and which image these are hangs on what is on offer now: nothing is begun before they are on record.
+      await begin()
+      return goOn(name, run, signal)
+    }
     operations.add(running)
     wakeAll(name)
     options.wakeGrants()
-    if (!resumed) {
-      // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
-      await options.scripts.ensure(update, content, signal)
-      await tell(plannedStatus)
-      record.say(update, { type: 'Normal', reason: 'Started', action: 'Plan', note: `started as ${id}` })
-    }
+    // Nodes may be taken meanwhile; none gets its order before the script is where the order says.
+    if (!resumed) await begin()
     return report(running, signal)
+  }
+
+  /** From what is on record now. */
+  async function goOn(name: string, run: string, signal: AbortSignal): ReturnType<Reconcile> {
+    const latest = cluster.updates.get(name)
+    if (!latest || !isUnderWay(latest, run)) return undefined
+    return start(latest, operations.of(latest), signal)
+  }
+
+  /** All of its nodes are members of the last step. */
+  function lastOf(update: DirectUpdate, run: string, { path, osImage }: LookedUp): Operation {
+    const last = path && { ...path, step: (path.steps?.length ?? 1) - 1 }
+    return operations.resolved(update, run, { path: last, osImage })
   }
 
   function termsOf(update: DirectUpdate, operation: Operation, warnings: readonly Reason[]): Terms {
     const terms = updateTerms(update, operation, options.profileWork, ports.clock.now())
     const apiAway = saysApiAway(warnings) ? 'Stated' : 'Unstated'
-    return { ...terms, apiAway, checks: checks.of(update.metadata.name) }
+    const { name } = update.metadata
+    return {
+      ...{ ...terms, apiAway, checks: checks.of(name) },
+      lastly: (check) => options.backups.obstacle(name, check),
+    }
   }
 
   async function refuse(name: string, id: string, refusal: Refusal, signal: AbortSignal) {
@@ -191,11 +228,16 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     return lasting ? undefined : { afterMs: replanMs }
   }
 
-  async function report(running: RunningOperation, signal: AbortSignal) {
+  async function report(running: RunningOperation, signal: AbortSignal): ReturnType<Reconcile> {
     const name = running.owner
-    await checks.advance(name, running.waveStanding, running.waveDone(ports.clock.now()), signal)
+    await checks.advance(name, running.waveStanding, () => running.waveDone(ports.clock.now()), signal)
     const update = cluster.updates.get(name)
     if (!update) return undefined
+    if (running.isStepDone(ports.clock.now())) {
+      const next = await pathWalk.advance(update, running, signal)
+      if (next.verdict === 'later') return { afterMs: next.afterMs }
+      if (next.verdict === 'begun') return goOn(name, runOf(running.operation), signal)
+    }
     const now = ports.clock.now()
     const changedPhase = phaseOf(running.progress(now)) !== update.status?.phase
     const dueMs = (writtenAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + statusEveryMs - ports.clock.monotonicMs()
@@ -215,13 +257,17 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       wakeStaging(name)
       return undefined
     }
-    return whenAgain(running.wave(now)?.untilMs, expiryOf({ ...update, status: next }), now)
+    const againMs = running.nextStepWaitsFor ? now.getTime() + replanMs : running.wave(now)?.untilMs
+    return whenAgain(againMs, expiryOf({ ...update, status: next }), now)
   }
 
   function noteNews(update: DirectUpdate, next: DirectUpdateStatus): void {
     const { phase, progress } = next
-    if (phase !== update.status?.phase)
-      ports.log.info('update phase changed', { update: update.metadata.name, phase, progress })
+    if (phase !== update.status?.phase) {
+      const told = next.conditions?.find(({ type }) => type === (phase === 'Failed' ? 'Failed' : 'Progressing'))
+      const why = told && { code: told.reason, message: told.message }
+      ports.log.info('update phase changed', { update: update.metadata.name, phase, progress, ...why })
+    }
     for (const event of eventsOf(update.status, next)) record.say(update, event)
   }
 

@@ -23,6 +23,10 @@ export function eventsOf(before: DirectUpdateStatus | undefined, after: DirectUp
     if (phase === 'Paused') say('Normal', 'Paused', 'Work', sentence)
     if (phase === 'RequiresAttention') say('Warning', 'RequiresAttention', 'Work', sentence)
   }
+  const { runNow } = after
+  if (runNow && (runNow.at !== before?.runNow?.at || runNow.operationID !== before.runNow.operationID)) {
+    say('Warning', 'RunNow', 'Work', `${runNow.by} lets it go on outside of windows and freezes: ${runNow.reason}`)
+  }
   if (wave && wave.of > 1) {
     const title = `wave ${wave.index + 1} of ${wave.of}`
     if (wave.index !== before?.wave?.index)

@@ -7,9 +7,14 @@ export function isPlanned({ status }: DirectUpdate): boolean {
   return status?.conditions?.some(({ type, status: holds }) => type === 'Planned' && holds === 'True') ?? false
 }
 
+/** This run of it was let begin, and what it was to be is on record. */
+export function isUnderWay(update: DirectUpdate, run: string): boolean {
+  return update.status?.operationID === run && isPlanned(update)
+}
+
 /** A failed one goes on when a person asks for that. */
-export function isOver({ spec, status }: DirectUpdate, id: string): boolean {
-  if (status?.operationID !== id || !isEndedPhase(status.phase)) return false
+export function isOver({ spec, status }: DirectUpdate, run: string): boolean {
+  if (status?.operationID !== run || !isEndedPhase(status.phase)) return false
   return !(status.phase === 'Failed' && isRetryOpen({ spec, status }))
 }
 

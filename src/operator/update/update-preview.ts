@@ -1,5 +1,6 @@
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Preview } from '../../api/preview.ts'
+import type { VersionPath } from '../../api/version-path.ts'
 import { resolveCount } from '../../core/count.ts'
 import { previewOf } from '../../core/plan/preview.ts'
 import { strategyOf } from '../../core/update/waves.ts'
@@ -12,6 +13,7 @@ export function previewFor(
   slots: Slots,
   { spec }: DirectUpdate,
   { table, operation }: RunningOperation,
+  path: VersionPath | undefined,
 ): Preview {
   const whole = (policy?.spec.budgets ?? []).filter(({ per, nodeSelector }) => !per && !nodeSelector)
   const limits = whole.map(({ maxUnavailable }) => resolveCount(maxUnavailable, nodes.size))
@@ -21,8 +23,10 @@ export function previewFor(
     states: states.values(),
     work: operation.work,
     waves: strategy.waves,
+    first: strategy.first,
     atOnce: Math.min(resolveCount(strategy.maxUnavailable, table.workers), ...limits),
     paused: policy?.spec.paused === true,
     heldBy: (node) => slots.holderOf(node),
+    turns: { controlPlane: path?.steps?.length ?? 1, workers: path?.workers?.length ?? 1 },
   })
 }

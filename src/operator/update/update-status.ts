@@ -6,27 +6,29 @@ import type { Preview } from '../../api/preview.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../../core/duration.ts'
 import type { Plan } from '../../core/plan/plan-update.ts'
-import { isEndedPhase, isRetryOpen, specMark } from '../../core/update/operation.ts'
+import { isEndedPhase, isRetryOpen, runOf, specMark } from '../../core/update/operation.ts'
 import { conditionsOf, mergeConditions, type ProgressView, phaseOf, summaryOf } from '../../core/update/progress.ts'
 import { turnTimer, usedMs } from '../../core/update/timer.ts'
 import type { RunningOperation } from './running-operation.ts'
+import { startOf } from './update-life.ts'
 
 const namesAtMost = 50
 
 /** The plan, and what it is expected to do. */
-type Planned = Extract<Plan, { verdict: 'planned' }> & { readonly preview: Preview | undefined }
+export type Planned = Extract<Plan, { verdict: 'planned' }> & { readonly preview: Preview | undefined }
 
 export type Refusal = Extract<Plan, { verdict: 'refused' }>
 
 export function plannedStatus(
   update: DirectUpdate,
   operation: RunningOperation,
-  { path, warnings, preflight, preview }: Planned,
+  { path, warnings, preflight, preview, osImage }: Planned,
   now: Date,
 ): DirectUpdateStatus {
   return {
-    ...freshStatus(update, operation.id, operation.startedAt),
+    ...freshStatus(update, runOf(operation.operation), operation.startedAt),
     ...(path && { path }),
+    ...(osImage && { osImage }),
     preflight: [...preflight],
     ...(warnings && { warnings: [...warnings] }),
     ...(preview && { preview }),
@@ -65,7 +67,7 @@ export function dryStatus(
 export function refusedStatus(
   update: DirectUpdate,
   operationID: string,
-  { reason, lasting, preflight }: Refusal,
+  { reason, lasting, preflight, osImage }: Refusal,
   now: Date,
 ): DirectUpdateStatus {
   const phase: UpdatePhase = lasting ? 'Failed' : 'Pending'
@@ -77,9 +79,11 @@ export function refusedStatus(
     message: reason.message,
   })
   return {
-    ...freshStatus(update, operationID, now),
+    ...freshStatus(update, operationID, startOf(update, now)),
     phase,
     ...(preflight && { preflight: [...preflight] }),
+    // Asked once while it waits for something else; whoever mends a refusal that lasts may have mended the image.
+    ...(osImage && !lasting && { osImage }),
     ...(lasting && { finishedAt: at }),
     conditions: mergeConditions(
       update.status?.conditions ?? [],
@@ -108,7 +112,7 @@ export function cancelledStatus(update: DirectUpdate, operationID: string, now: 
     message,
   })
   return {
-    ...freshStatus(update, operationID, now),
+    ...freshStatus(update, operationID, startOf(update, now)),
     phase: 'Cancelled',
     finishedAt: at,
     conditions: mergeConditions(
@@ -127,20 +131,23 @@ export function runningStatus(
   isPolicyPaused: boolean,
   now: Date,
 ): DirectUpdateStatus {
-  const view = operation.progress(now)
+  const step = operation.wave(now)
+  const view = operation.progress(now, step)
   const phase = phaseOf(view)
   const at = now.toISOString()
   const before = update.status ?? {}
   const over = isEndedPhase(phase)
-  const wave = operation.wave(now)?.status ?? before.wave
+  const wave = step?.status ?? before.wave
+  const run = runOf(operation.operation)
   return {
     ...before,
     ...observed(update),
     phase,
     ...(wave && { wave }),
     timer: timerOf(update, view, over || isPolicyPaused, now),
+    ...(update.spec.runNow?.operationID === run && { runNow: update.spec.runNow }),
     warnings: warningsOf(before.warnings, operation),
-    operationID: operation.id,
+    operationID: run,
     startedAt: before.startedAt ?? operation.startedAt.toISOString(),
     finishedAt: over ? (before.finishedAt ?? at) : undefined,
     ...summaryOf(view.counts),
@@ -167,6 +174,17 @@ export function expired(update: DirectUpdate, now: Date): Reason | undefined {
   }
 }
 
+/** Waiting for these is none of the update's time. */
+const notCounted: ReadonlySet<Reason['code']> = new Set([
+  'WaveSoaking',
+  'ApprovalWanted',
+  'OutsideWindow',
+  'Frozen',
+  'WindowTooShort',
+  'WindowNeverOpens',
+  'CalendarInvalid',
+])
+
 /** Its clock runs only while work was allowed; trying again gives the time anew. */
 function timerOf(
   update: DirectUpdate,
@@ -175,7 +193,7 @@ function timerOf(
   now: Date,
 ): DirectUpdateStatus['timer'] {
   if (update.spec.operationTimeout === undefined) return undefined
-  const isAwaited = soaking || waitingFor?.code === 'WaveSoaking' || waitingFor?.code === 'ApprovalWanted'
+  const isAwaited = soaking || (waitingFor !== undefined && notCounted.has(waitingFor.code))
   const before = isRetryOpen(update) ? undefined : update.status?.timer
   return turnTimer(before, desired === 'Running' && !standsStill && !isAwaited, now)
 }

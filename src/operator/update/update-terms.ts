@@ -1,30 +1,55 @@
-import type { DirectUpdate } from '../../api/direct-update.ts'
-import type { Work } from '../../api/work.ts'
-import type { Operation } from '../../core/update/operation.ts'
+import type { DirectUpdate, DirectUpdateSpec } from '../../api/direct-update.ts'
+import type { Node } from '../../api/kube.ts'
+import { selects } from '../../core/label-selector.ts'
+import { roleOf } from '../../core/node/node-facts.ts'
+import { type Operation, runOf } from '../../core/update/operation.ts'
+import { isLastStep } from '../../core/update/path-step.ts'
+import type { NodeAsk } from '../profile/node-ask.ts'
 import type { Terms } from './terms.ts'
 import { expired } from './update-status.ts'
 
 /** On what terms a DirectUpdate takes its nodes now. `profileWork`: what rolling a profile out asks of one node. */
 export function updateTerms(
   update: DirectUpdate,
-  { id, work }: Operation,
-  profileWork: (node: string, profile: string) => Work | undefined,
+  operation: Operation,
+  profileWork: (node: string, profile: string) => NodeAsk,
   now: Date,
 ): Terms {
   const { metadata, spec, status } = update
+  const { work, step } = operation
+  const run = runOf(operation)
   const { nodeSelector, strategy, approvals, desiredState: desired, profile } = spec
   const terms: Terms = {
     ...{ nodeSelector, strategy, approvals, desired, generation: metadata.generation },
-    wave: status?.operationID === id ? status.wave : undefined,
+    wave: status?.operationID === run ? status.wave : undefined,
     expired: expired(update, now),
+    windows: spec.windows,
+    ignoresHours: spec.runNow?.operationID === run,
+    ...(step?.takesWorkers === false && { isMember: (node: Node) => isOfStep(spec, node) }),
   }
-  if (profile === undefined) return terms
+  if (profile === undefined || !isLastStep(step)) return terms
   return {
     ...terms,
-    isDone: () => false,
+    // A node that the profile does not select has nothing to be drained for.
+    isDone: ({ metadata }) => {
+      const asked = profileWork(metadata.name, profile)
+      return asked.ask === 'known' && Object.keys({ ...work, ...asked.work }).length === 0
+    },
+    obstacle: (node) => {
+      const asked = profileWork(node, profile)
+      if (asked.ask === 'known') return undefined
+      return { ...asked.reason, message: `${node}: ${asked.reason.message}` }
+    },
     workFor: (node) => {
-      const { reboot, ...rest } = profileWork(node, profile) ?? {}
+      const asked = profileWork(node, profile)
+      if (asked.ask === 'unknown') return undefined
+      const { reboot, ...rest } = asked.work
       return { ...work, ...rest, ...(reboot !== undefined && work.reboot === undefined && { reboot }) }
     },
   }
+}
+
+/** In a step without workers only the control plane moves. */
+function isOfStep({ nodeSelector }: DirectUpdateSpec, node: Node): boolean {
+  return roleOf(node) === 'ControlPlane' && selects(nodeSelector, node.metadata.labels)
 }

@@ -80,7 +80,8 @@ export class WaveOrder {
   sort(members: ReadonlyMap<string, Placed>): void {
     if (!this.#sorted) {
       this.#names = turnOrder([...members.values()].filter(hasTurn)).map(({ name }) => name)
-      this.#turns = new Map(this.#names.map((name, index) => [name, index]))
+      this.#turns = new Map()
+      for (const [turn, name] of this.#names.entries()) this.#turns.set(name, turn)
       this.cursor = 0
       this.#hasGaps = false
       this.#sorted = true
@@ -90,8 +91,8 @@ export class WaveOrder {
     const limit = this.#takes(this.#workers)
     this.#end = limit === this.#workers ? this.#names.length : Math.max(0, beforeWorkers) + limit
     this.#counts = { open: 0, done: 0, failed: 0, unready: 0 }
-    for (const name of this.#names.slice(0, this.#end)) {
-      const member = members.get(name)
+    for (let turn = 0; turn < this.#end; turn++) {
+      const member = members.get(this.#names[turn] ?? '')
       if (member?.role === 'Worker') this.#count(member, 1)
     }
     this.#counted = true

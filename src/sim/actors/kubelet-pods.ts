@@ -5,6 +5,12 @@ import type { Random } from '../../ports/random.ts'
 import { hasEnded, isReady } from './actor.ts'
 import type { KubeletOptions } from './kubelet-options.ts'
 
+/** What looking after pods takes, on whichever node they are. */
+type PodOptions = Pick<
+  KubeletOptions,
+  'api' | 'clock' | 'random' | 'containers' | 'isSick' | 'podStartMs' | 'podStopMs' | 'jobMs'
+>
+
 type Stage = 'starting' | 'running' | 'finishing' | 'stopping'
 
 interface PodLife {
@@ -17,12 +23,12 @@ const retryMs = 1000
 
 /** The lives of the pods on one node: started, run, finished, stopped. */
 export class KubeletPods {
-  readonly #options: KubeletOptions
+  readonly #options: PodOptions
   readonly #failed: (error: unknown) => void
   readonly #signal: AbortSignal
   readonly #lives = new Map<string, PodLife>()
 
-  constructor(options: KubeletOptions, failed: (error: unknown) => void, signal: AbortSignal) {
+  constructor(options: PodOptions, failed: (error: unknown) => void, signal: AbortSignal) {
     this.#options = options
     this.#failed = failed
     this.#signal = signal

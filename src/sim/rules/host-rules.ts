@@ -36,10 +36,10 @@ export function judgeStart(
   }
 }
 
-/** Rule 3: a kubelet is never newer than the API server it talks to. */
+/** Rule 3: a kubelet is never newer than the API server it talks to, and no control plane goes over a minor version. */
 export function judgeVersions(
   node: string,
-  kubelet: string,
+  { from, to: kubelet }: { readonly from: string | undefined; readonly to: string },
   apiServers: ReadonlyMap<string, string>,
   report: Report,
 ): void {
@@ -47,7 +47,15 @@ export function judgeVersions(
   for (const [name, version] of own === undefined ? apiServers : [[node, own] as const]) {
     if (isNewer(kubelet, version))
       report(3, `the kubelet of ${node} became ${kubelet}, the API server of ${name} is ${version}`)
+    if (minorOf(version) - minorOf(kubelet) > 3)
+      report(3, `the kubelet of ${node} became ${kubelet}, too old for the API server of ${name}, ${version}`)
   }
+  if (own !== undefined && from && minorOf(kubelet) - minorOf(from) > 1)
+    report(3, `the control plane on ${node} went from ${from} to ${kubelet}`)
+}
+
+function minorOf(version: string): number {
+  return Number(version.split('.')[1])
 }
 
 /** Rule 5: success is said only after the effect was there. */

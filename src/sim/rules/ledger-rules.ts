@@ -3,6 +3,7 @@
 import type { BudgetSpec } from '../../api/budget.ts'
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import { sameJson } from '../server/json.ts'
 import type { CommittedChange } from '../server/object-store.ts'
 import { isOperator, type Report, type Slack } from './rule.ts'
 import type { Truth } from './truth.ts'
@@ -12,17 +13,21 @@ export function judgeLedger(change: CommittedChange, truth: Truth, slack: Slack,
   const before = (change.before as MaintenancePolicy | undefined)?.status?.ledger
   const policy = change.after as MaintenancePolicy
   const after = policy.status?.ledger
-  if (!after) return
+  // Somebody wrote something else of the policy's status: that a restore of etcd took the ledger back is not the writer's doing.
+  if (!after || sameJson(before, after)) return
   const lowest = Math.max(truth.epoch, before?.epoch ?? 0)
   if (after.epoch < lowest) report(11, `the ledger's epoch went back from ${lowest} to ${after.epoch}`)
   const held = new Set(before?.grants.map(slot))
   const added = after.grants.filter((grant) => !held.has(slot(grant)))
   for (const grant of added) {
+    const other = after.grants.find(({ node, holder }) => node === grant.node && holder !== grant.holder)
+    if (other) report(1, `${grant.node} was granted to ${grant.holder} while ${other.holder} holds it`)
     const record = truth.nodes.get(grant.node)
     // Booking a node that is out already takes nothing away: a lost ledger is being written again.
     const fresh = record !== undefined && record.unavailableSince === undefined
     if (!fresh) continue
     if (policy.spec.paused) report(8, `${grant.node} was granted while the policy is paused`)
+    judgeHours(grant, policy, updateOf(grant, truth), slack, report)
     if (policy.spec.locks?.length && !truth.isLockOurs)
       report(1, `${grant.node} was granted while the lock of kured is not ours`)
     judgeBudgets(grant, policy, after.grants, truth, slack, change.time, report)
@@ -30,6 +35,32 @@ export function judgeLedger(change: CommittedChange, truth: Truth, slack: Slack,
     judgeFailures(grant, truth, slack, change.time, report)
   }
   judgeReturns(before?.grants ?? [], after.grants, truth, report)
+}
+
+/** By the clock of whoever granted it: nobody has a better one. Speaks of windows that open every so many minutes only. */
+function judgeHours(
+  { node, holder, since }: Grant,
+  { spec }: MaintenancePolicy,
+  update: DirectUpdate | undefined,
+  { requestMs }: Slack,
+  report: Report,
+): void {
+  // A word for the whole run is one for each step of its path.
+  const run = update?.spec.runNow?.operationID
+  if (run !== undefined && (holder === run || holder.startsWith(`${run}.`))) return
+  // A pass over the ledger takes its time; what is near an edge is nobody's fault.
+  const moments = [Date.parse(since), Date.parse(since) + requestMs]
+  const windows = (spec.windows ?? []).flatMap(({ cron = '', duration = '' }) => {
+    const [, every] = /^\*\/(\d+) \* \* \* \*$/.exec(cron) ?? []
+    const [, open] = /^(\d+)m$/.exec(duration) ?? []
+    return every === undefined || open === undefined ? [] : [{ every: Number(every), open: Number(open) }]
+  })
+  const isOpen = (ms: number) => windows.some(({ every, open }) => (Math.floor(ms / 60_000) % 60) % every < open)
+  if (windows.length > 0 && !moments.some(isOpen)) report(8, `${node} was granted outside of all windows, at ${since}`)
+  for (const { from, to, reason } of spec.freezes ?? []) {
+    if (moments.every((ms) => ms >= Date.parse(from) && ms < Date.parse(to)))
+      report(8, `${node} was granted inside the freeze "${reason}", at ${since}`)
+  }
 }
 
 function judgeBudgets(

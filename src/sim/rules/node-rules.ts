@@ -1,11 +1,16 @@
 // Rules 1, 3, 6, 7 and 10 on the writes to nodes and pods, and who may write which half of a NodeState.
 
+import { cupcakeNodeMarks } from '../../api/cupcake.ts'
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Node, Pod } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { CommittedChange } from '../server/object-store.ts'
 import { isAgent, isOperator, type Report, type Slack } from './rule.ts'
 import { cordonMark, otherMarks, type Truth } from './truth.ts'
+
+/** Spelt out: rules must not believe the code they judge. */
+const housekeeperMark = 'slipway.dev/housekeeper'
+const housekeeperPrefix = 'upgrade.housekeeper.io/'
 
 export function judgeNode(change: CommittedChange, truth: Truth, _slack: Slack, report: Report): void {
   if (change.kind !== 'Node' || !change.before || !change.after || !isOperator(change.client)) return
@@ -30,7 +35,7 @@ export function judgeNode(change: CommittedChange, truth: Truth, _slack: Slack, 
     const wanted =
       update !== undefined &&
       update.metadata.deletionTimestamp === undefined &&
-      update.status?.operationID === rollout?.operationID &&
+      isPresent(update, rollout?.operationID) &&
       !isStartedAnew(update)
     const isAborted = rollout?.reason?.code === 'DrainAborted'
     if (wanted && rollout?.phase === 'Failed' && !isAborted) report(10, `${name} failed and was uncordoned`)
@@ -49,13 +54,19 @@ export function judgeNode(change: CommittedChange, truth: Truth, _slack: Slack, 
   }
 }
 
-/** Rule 6 for what autoscalers and load balancers go by: only what our list names is taken off. */
+/** Marks of other systems that we write in their stead. */
+const passedOn: ReadonlySet<string> = new Set(Object.values(cupcakeNodeMarks))
+
+/** Rule 6 for what autoscalers, load balancers and other systems go by: only what our list or our mark names is taken off. */
 function judgeMarks(before: Node, after: Node, report: Report): void {
   const ours = (before.metadata.annotations?.[otherMarks] ?? '').split(',')
+  const isForHousekeeper = [before, after].some(({ metadata }) => metadata.annotations?.[housekeeperMark] !== undefined)
   for (const field of ['annotations', 'labels'] as const) {
     const kept = after.metadata[field] ?? {}
     for (const [key, value] of Object.entries(before.metadata[field] ?? {})) {
       if (key.startsWith('slipway.dev/') || key.startsWith('k8s.io/') || ours.includes(key)) continue
+      if (passedOn.has(key)) continue
+      if (isForHousekeeper && key.startsWith(housekeeperPrefix)) continue
       if (kept[key] !== value) report(6, `${key} of ${after.metadata.name} was not ours and was changed`)
     }
   }
@@ -82,22 +93,20 @@ export function judgeOwnership(change: CommittedChange, _truth: Truth, _slack: S
   const before = change.before as NodeState
   const after = change.after as NodeState
   const { name } = after.metadata
-  if (
-    isOperator(change.client) &&
-    before.status?.agent !== after.status?.agent &&
-    JSON.stringify(before.status?.agent) !== JSON.stringify(after.status?.agent)
-  ) {
+  if (isOperator(change.client) && differs(before.status?.agent, after.status?.agent)) {
     report(11, `the operator wrote status.agent of ${name}`)
   }
   if (!isAgent(change.client)) return
   if (change.client.slice('agent/'.length).split('#')[0] !== name)
     report(11, `${change.client} wrote the NodeState of ${name}`)
-  if (
-    JSON.stringify(before.spec) !== JSON.stringify(after.spec) ||
-    JSON.stringify(before.status?.rollout) !== JSON.stringify(after.status?.rollout)
-  ) {
+  if (differs(before.spec, after.spec) || differs(before.status?.rollout, after.status?.rollout)) {
     report(11, `${change.client} wrote the operator's half of ${name}`)
   }
+}
+
+/** The store shares what a write leaves alone: mostly a glance is enough. */
+function differs(before: unknown, after: unknown): boolean {
+  return before !== after && JSON.stringify(before) !== JSON.stringify(after)
 }
 
 /** Edited after its end: what failed in the last operation is released for the next. */
@@ -109,4 +118,11 @@ function isStartedAnew({ metadata, status }: DirectUpdate): boolean {
 function isFinished({ before }: CommittedChange): boolean {
   const phase = (before as { status?: { phase?: string } } | undefined)?.status?.phase
   return phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending'
+}
+
+/** Whether the update is at that operation: its run, or the step of its path that it has come to. */
+function isPresent({ status }: DirectUpdate, id: string | undefined): boolean {
+  const { operationID, path } = status ?? {}
+  const steps = path?.steps?.length ?? 1
+  return id !== undefined && id === (steps > 1 ? `${operationID}.${(path?.step ?? 0) + 1}` : operationID)
 }

@@ -6,7 +6,8 @@ import type { CommittedChange } from '../server/object-store.ts'
 import { isOperator, type Report, type Slack } from './rule.ts'
 import type { Truth } from './truth.ts'
 
-type DownSince = ReadonlyMap<string, number>
+/** Asked only where a control-plane node is concerned: most writes are about something else. */
+type DownSince = () => ReadonlyMap<string, number>
 
 /** An agent looks right before the step: what was wrong so long it must have seen. */
 const looksWithinMs = 10_000
@@ -46,5 +47,5 @@ export function judgeStopping(
 }
 
 function downElsewhere(node: string, downSince: DownSince, before: number): readonly string[] {
-  return [...downSince].flatMap(([name, since]) => (name !== node && since < before ? [name] : []))
+  return [...downSince()].flatMap(([name, since]) => (name !== node && since < before ? [name] : []))
 }

@@ -3,12 +3,13 @@
 import type { Node } from '../../api/kube.ts'
 import type { Execution } from '../pretend-host.ts'
 import type { CommittedChange } from '../server/object-store.ts'
+import { judgeBackups } from './backup-rules.ts'
 import { judgeStart, judgeVersions, judgeWord } from './host-rules.ts'
 import { judgeLedger } from './ledger-rules.ts'
 import { judgeNode, judgeOwnership, judgePods } from './node-rules.ts'
 import { judgeLeaving, judgeStopping } from './quorum-rules.ts'
 import type { Report, RuleNumber, Slack, Violation, WriteRule } from './rule.ts'
-import { cordonMark, otherMarks, Truth } from './truth.ts'
+import { cordonMark, otherMarks, Truth, underMaintenance, waitingMark } from './truth.ts'
 
 /** What the machines themselves say: not what anybody reported of them. */
 export interface Machines {
@@ -21,7 +22,7 @@ export interface Machines {
   etcdDownSince(): ReadonlyMap<string, number>
 }
 
-const writeRules: readonly WriteRule[] = [judgeLedger, judgeNode, judgePods, judgeOwnership]
+const writeRules: readonly WriteRule[] = [judgeLedger, judgeNode, judgePods, judgeOwnership, judgeBackups]
 const mostViolations = 20
 
 export class RuleChecker {
@@ -49,7 +50,7 @@ export class RuleChecker {
     this.#writes++
     const report = this.#reporter(change.time)
     for (const rule of writeRules) rule(change, this.truth, this.#slack, report)
-    judgeLeaving(change, this.truth, this.#machines.etcdDownSince(), this.#slack, report)
+    judgeLeaving(change, this.truth, () => this.#machines.etcdDownSince(), this.#slack, report)
     if (change.kind === 'NodeState' && change.after) {
       const { name } = change.after.metadata
       judgeWord(change, this.#machines.executions(name), (node) => this.#machines.kubeletVersion(node), report)
@@ -63,12 +64,18 @@ export class RuleChecker {
     const earlier = this.#machines.executions(execution.node)
     const report = this.#reporter(execution.startedMs)
     judgeStart(execution, earlier, this.truth, this.#slack, report)
-    judgeStopping(execution, this.truth, this.#machines.etcdDownSince(), report)
+    judgeStopping(execution, this.truth, () => this.#machines.etcdDownSince(), report)
   }
 
   /** Nothing of ours is on any node, and no slot is held. */
   get isAtRest(): boolean {
-    return this.truth.grants.length === 0 && !this.truth.isLockOurs && this.#marked().length === 0
+    const { grants, isLockOurs } = this.truth
+    return grants.length === 0 && !isLockOurs && this.#marked().length === 0 && this.maintained().length === 0
+  }
+
+  /** Nodes that are said to be under maintenance, or to wait for it. */
+  maintained(): readonly string[] {
+    return [...this.truth.nodes].flatMap(([name, { node }]) => (isMaintained(node) ? [name] : []))
   }
 
   /** At the end of a run in which every update came to a good end: nothing of ours is left. */
@@ -81,14 +88,15 @@ export class RuleChecker {
   }
 
   #marked(): readonly string[] {
-    return [...this.truth.nodes].flatMap(([name, { node }]) => (isLeft(node.metadata.annotations) ? [name] : []))
+    return [...this.truth.nodes].flatMap(([name, { node }]) => (isLeft(node) ? [name] : []))
   }
 
   #judgeKubelet({ before, after }: CommittedChange, report: Report): void {
     const version = (after as Node | undefined)?.status?.nodeInfo?.kubeletVersion
     if (!after || version === undefined || version === '') return
-    if ((before as Node | undefined)?.status?.nodeInfo?.kubeletVersion === version) return
-    judgeVersions(after.metadata.name, version, this.#machines.apiServerVersions(), report)
+    const from = (before as Node | undefined)?.status?.nodeInfo?.kubeletVersion
+    if (from === version) return
+    judgeVersions(after.metadata.name, { from, to: version }, this.#machines.apiServerVersions(), report)
   }
 
   #reporter(atMs: number): Report {
@@ -99,7 +107,13 @@ export class RuleChecker {
 }
 
 /** A cordon that a person asked to be left is theirs. */
-function isLeft(annotations: Node['metadata']['annotations'] = {}): boolean {
+function isLeft({ metadata: { annotations = {} } }: Node): boolean {
   const cordon = annotations[cordonMark]
   return (cordon !== undefined && cordon !== 'hold') || annotations[otherMarks] !== undefined
+}
+
+/** By its own script or by a reboot it needs, whether it is its turn or not. */
+function isMaintained({ metadata, spec }: Node): boolean {
+  const isTold = metadata.annotations?.[underMaintenance] !== undefined
+  return isTold || (spec.taints?.some(({ key }) => key === waitingMark) ?? false)
 }

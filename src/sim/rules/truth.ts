@@ -20,6 +20,8 @@ export interface NodeRecord {
 
 export const cordonMark = 'slipway.dev/cordon'
 export const otherMarks = 'slipway.dev/marks'
+export const underMaintenance = 'k8s.io/maintenance-in-progress'
+export const waitingMark = 'slipway.dev/maintenance-waiting'
 
 export class Truth {
   readonly nodes = new Map<string, NodeRecord>()
@@ -39,6 +41,10 @@ export class Truth {
   readonly released = new Set<string>()
   /** The highest epoch any order ever carried: what fences, fences against these. */
   epoch = 0
+  /** What agents said they have stored and checked, as `store sha256`. */
+  readonly stored = new Set<string>()
+  /** Backup stores of the policy, and since when they are these. */
+  stores: { readonly names: readonly string[]; readonly since: number } = { names: [], since: 0 }
   /** Whether we have the lock of kured. */
   isLockOurs = false
   /** The slots as last written: a ledger that was deleted does not give them back. */
@@ -63,6 +69,8 @@ export class Truth {
         const state = object as NodeState
         if (state.spec.order?.desired === 'Run') this.released.add(`${name} ${state.spec.order.id}`)
         this.epoch = Math.max(this.epoch, state.spec.order?.epoch ?? 0)
+        const { backup } = state.status?.agent ?? {}
+        if (backup?.state === 'Succeeded') this.stored.add(`${backup.store} ${backup.manifest?.sha256}`)
         const phase = this.states.get(name)?.status?.rollout?.phase
         if (type === 'deleted') this.states.delete(name)
         else this.states.set(name, state)
@@ -84,7 +92,13 @@ export class Truth {
       case 'MaintenancePolicy':
         this.grants = (object as MaintenancePolicy).status?.ledger?.grants ?? this.grants
         this.#policyForces = forces((object as MaintenancePolicy).spec.drain)
+        this.#noteStores(type === 'deleted' ? undefined : (object as MaintenancePolicy), time)
     }
+  }
+
+  #noteStores(policy: MaintenancePolicy | undefined, since: number): void {
+    const names = (policy?.spec.backupStores ?? []).map(({ name }) => name)
+    if (names.join() !== this.stores.names.join()) this.stores = { names, since }
   }
 
   #noteNode(name: string, node: Node | undefined, time: number): void {

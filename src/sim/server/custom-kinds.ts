@@ -1,14 +1,20 @@
 // Our own kinds as the API server would judge them: the structural schema with strict field validation, and what the CEL
 // rules say on top. The schemas are those of src/api, the same the CRDs are generated from.
 
-import type { ZodObject, ZodType } from 'zod'
+import { ZodNever, ZodObject, ZodOptional, type ZodType } from 'zod'
 import { directUpdateSpecSchema, directUpdateStatusSchema } from '../../api/direct-update.ts'
 import type { ResourceType } from '../../api/kube.ts'
 import type { KubeErrorCause } from '../../api/kube-error.ts'
 import { maintenancePolicySpecSchema, maintenancePolicyStatusSchema, policyName } from '../../api/maintenance-policy.ts'
 import { nodeProfileSpecSchema, nodeProfileStatusSchema } from '../../api/node-profile.ts'
 import { nodeStateSpecSchema, nodeStateStatusSchema } from '../../api/node-state.ts'
-import { isJsonObject, type JsonObject, sameJson } from './json.ts'
+import {
+  scheduledUpdateSpecSchema,
+  scheduledUpdateStatusSchema,
+  updateScheduleSpecSchema,
+  updateScheduleStatusSchema,
+} from '../../api/schedule.ts'
+import { isJsonObject, sameJson } from './json.ts'
 import { badRequest, invalid } from './refusals.ts'
 import type { StoredObject } from './stored-object.ts'
 
@@ -22,6 +28,15 @@ export const customGroup = 'slipway.dev/v1alpha1'
 
 const customKinds: Readonly<Record<string, CustomKind>> = {
   DirectUpdate: { spec: directUpdateSpecSchema, status: directUpdateStatusSchema, rules: directUpdateRules },
+  ScheduledUpdate: {
+    spec: scheduledUpdateSpecSchema,
+    status: scheduledUpdateStatusSchema,
+    rules: (after, before) =>
+      before?.status?.update === undefined || sameJson(after.spec, before.spec)
+        ? []
+        : [{ field: 'spec', message: 'it is being carried out' }],
+  },
+  UpdateSchedule: { spec: updateScheduleSpecSchema, status: updateScheduleStatusSchema, rules: () => [] },
   NodeState: { spec: nodeStateSpecSchema, status: nodeStateStatusSchema, rules: (after) => durationRules(after.spec) },
   NodeProfile: {
     spec: nodeProfileSpecSchema,
@@ -54,27 +69,55 @@ export function judgeCustomObject(type: ResourceType, after: StoredObject, befor
     if (!rootFields.has(field)) throw unknownField(field)
   }
   const { name } = after.metadata
-  if (after.spec !== before?.spec || before === undefined) judge(type, name, 'spec', kind.spec, after.spec)
   if (after.status !== undefined && after.status !== before?.status) {
-    if (before?.status === undefined) judge(type, name, 'status', kind.status, after.status)
-    else judgeChanges(type, name, kind.status.shape, after.status, before.status)
+    judgePart(type, name, 'status', kind.status, after.status, before?.status)
   }
+  // What the rules say of a spec they said when it was written.
+  if (before !== undefined && after.spec === before.spec) return
+  judgePart(type, name, 'spec', kind.spec, after.spec, before?.spec)
   const broken = kind.rules(after, before)
   if (broken.length > 0) throw invalid(type, name, broken)
 }
 
-/** A status has several writers, and each write is of one part: the others were judged when they were written. */
-function judgeChanges(
+/** Most writes are of a small part: the others were judged when they were written. */
+function judgePart(
   type: ResourceType,
   name: string,
-  shape: Readonly<Record<string, ZodType>>,
-  after: JsonObject,
-  before: JsonObject,
+  part: string,
+  schema: ZodType,
+  after: unknown,
+  before: unknown,
 ): void {
-  for (const field in after) if (shape[field] === undefined) throw unknownField(`status.${field}`)
-  for (const [field, schema] of Object.entries(shape)) {
-    if (after[field] !== before[field]) judge(type, name, `status.${field}`, schema, after[field])
+  const shape = isJsonObject(after) && isJsonObject(before) ? fieldsOf(schema) : undefined
+  if (shape === undefined || !isJsonObject(after) || !isJsonObject(before)) {
+    judge(type, name, part, schema, after)
+    return
   }
+  for (const field in after) if (shape[field] === undefined) throw unknownField(`${part}.${field}`)
+  for (const field in shape) {
+    if (after[field] === before[field]) continue
+    judgePart(type, name, `${part}.${field}`, shape[field] as ZodType, after[field], before[field])
+  }
+}
+
+type Shape = Readonly<Record<string, ZodType>>
+
+/** Schemas never change, and every write asks. */
+const shapes = new WeakMap<ZodType, { readonly shape: Shape | undefined }>()
+
+/** The fields of an object that can be judged one by one; undefined where they are judged together. */
+function fieldsOf(schema: ZodType): Shape | undefined {
+  const known = shapes.get(schema)
+  if (known !== undefined) return known.shape
+  const shape = shapeOf(schema)
+  shapes.set(schema, { shape })
+  return shape
+}
+
+function shapeOf(schema: ZodType): Shape | undefined {
+  const inner = schema instanceof ZodOptional ? schema.unwrap() : schema
+  if (!(inner instanceof ZodObject) || !(inner.def.catchall instanceof ZodNever)) return undefined
+  return (inner.def.checks ?? []).length === 0 ? (inner.shape as Shape) : undefined
 }
 
 function judge(type: ResourceType, name: string, part: string, schema: ZodType, value: unknown): void {

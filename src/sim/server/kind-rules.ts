@@ -1,5 +1,6 @@
 // What the API server does differently from kind to kind: status sub-resource, generation, defaults, immutable fields.
 
+import { foreignKinds } from '../../api/foreign-kinds.ts'
 import type { PodSpec, ResourceType } from '../../api/kube.ts'
 import { customGroup, isCustomKind, judgeCustomObject } from './custom-kinds.ts'
 import { isJsonObject, type JsonObject, sameJson } from './json.ts'
@@ -76,6 +77,7 @@ const builtIn: Readonly<Record<KindId, KindRules>> = {
   'batch/v1/Job': workload,
   'policy/v1/PodDisruptionBudget': workload,
   'v1/PersistentVolumeClaim': { ...plain, hasStatus: true, keepsStatusOnCreate: false },
+  ...Object.fromEntries(foreignKinds.map((type) => [kindId(type), workload])),
   'storage.k8s.io/v1/VolumeAttachment': { ...plain, hasStatus: true, keepsStatusOnCreate: false },
 }
 

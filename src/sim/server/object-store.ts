@@ -24,6 +24,9 @@ interface TableEntry {
   readonly hub: WatchHub
 }
 
+/** As a restore with etcdutl --bump-revision does it. */
+const versionsAhead = 1_000_000_000
+
 export type CommitListener = (change: CommittedChange) => void
 
 export class ObjectStore {
@@ -84,6 +87,38 @@ export class ObjectStore {
     return this.#commit(table, before, last, true, client)
   }
 
+  /** All that there is, as a backup keeps it. */
+  save(): readonly StoredObject[] {
+    return [...this.#tables.values()].flatMap(({ table }) => [...table.all()])
+  }
+
+  /**
+   * Back to what was saved, as etcd is after a restore: each object has its old version, the counter is far ahead of all that were
+   * ever given, and no watch can go on from before. Watchers hear nothing; those who judge hear of each difference.
+   */
+  goBack(saved: readonly StoredObject[]): void {
+    this.#version += versionsAhead
+    const keyOf = ({ metadata }: StoredObject) => `${metadata.namespace ?? ''}/${metadata.name}`
+    for (const { table } of this.#tables.values()) {
+      const now = new Map([...table.all()].map((object) => [keyOf(object), object]))
+      const then = saved.filter((object) => this.tableOf(object) === table)
+      table.reset(then, this.#version)
+      for (const after of then) {
+        const before = now.get(keyOf(after))
+        now.delete(keyOf(after))
+        if (before !== after) this.#tell(table, before, after)
+      }
+      for (const before of now.values()) this.#tell(table, before, undefined)
+    }
+  }
+
+  #tell(table: ResourceTable, before: StoredObject | undefined, after: StoredObject | undefined): void {
+    const type = after === undefined ? 'deleted' : before === undefined ? 'created' : 'updated'
+    const both = { ...(before && { before }), ...(after && { after }) }
+    const change = { type, kind: table.type.kind, ...both, client: 'etcd-restore', time: this.#time() } as const
+    for (const listener of this.#listeners) listener(change)
+  }
+
   #commit(
     table: ResourceTable,
     before: StoredObject | undefined,
@@ -95,14 +130,7 @@ export class ObjectStore {
     const last: StoredObject = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } }
     const change: TableChange = { version, before, last, deleted }
     table.apply(change)
-    const committed: CommittedChange = {
-      type: deleted ? 'deleted' : before === undefined ? 'created' : 'updated',
-      kind: table.type.kind,
-      ...(before !== undefined && { before }),
-      ...(!deleted && { after: last }),
-      client,
-      time: this.#time(),
-    }
+    const committed = committedChange(table.type.kind, change, client, this.#time())
     for (const listener of this.#listeners) listener(committed)
     this.#pending.push({ hub: this.hub(table.type), change })
     this.#dispatch()
@@ -136,10 +164,23 @@ export class ObjectStore {
     const id = kindId(type)
     const found = this.#tables.get(id)
     if (found !== undefined) return found
+    // Whoever knows only the plural, as a gate does, means the same resource.
+    for (const entry of this.#tables.values()) {
+      const { apiVersion, plural } = entry.table.type
+      if (apiVersion === type.apiVersion && plural === type.plural) return entry
+    }
     const rules = rulesOf(type)
     if (rules === undefined) throw notFound(type, '')
     const entry = { table: new ResourceTable(type, rules, this.#historyLimit), hub: new WatchHub() }
     this.#tables.set(id, entry)
     return entry
   }
+}
+
+function committedChange(kind: string, change: TableChange, client: string, time: number): CommittedChange {
+  const { before, last, deleted } = change
+  if (before === undefined) return { type: 'created', kind, after: last, client, time }
+  return deleted
+    ? { type: 'deleted', kind, before, client, time }
+    : { type: 'updated', kind, before, after: last, client, time }
 }

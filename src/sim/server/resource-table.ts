@@ -66,6 +66,14 @@ export class ResourceTable {
     }
   }
 
+  /** Holds exactly these, and no history of how it came to them. */
+  reset(objects: readonly StoredObject[], version: number): void {
+    this.#byNamespace.clear()
+    this.#byNode.clear()
+    for (const last of objects) this.apply({ version, before: undefined, last, deleted: false })
+    this.compact(version)
+  }
+
   /** The changes after that version; undefined when some of them are forgotten. */
   since(version: number): readonly TableChange[] | undefined {
     if (version < this.#forgotten) return undefined

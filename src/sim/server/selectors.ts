@@ -14,6 +14,7 @@ export function matchesSelector(selector: LabelSelector | undefined, labels: Lab
   return true
 }
 
+// Not that of src/core: what the simulated server answers must not be wrong in the same way as what is decided.
 /** Of labels; nodes are asked for numbers, too. */
 export function matchesRequirement(
   value: string | undefined,

@@ -25,3 +25,9 @@ export function qualifiedPlural(type: Pick<ResourceType, 'apiVersion' | 'plural'
   const group = groupOf(type.apiVersion)
   return group === '' ? type.plural : `${type.plural}.${group}`
 }
+
+export function withStatus(object: StoredObject, status: StoredObject['status']): StoredObject {
+  if (status !== undefined) return { ...object, status }
+  const { status: _, ...rest } = object
+  return rest
+}

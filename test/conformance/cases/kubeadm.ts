@@ -1,5 +1,6 @@
 import type { Driver, Step, StepContext } from '../../../src/agent/drivers/driver.ts'
 import { kubeadmDriver } from '../../../src/agent/drivers/kubeadm/kubeadm-driver.ts'
+import { checkImageProgramsStep } from '../../../src/agent/drivers/osimage/image-programs.ts'
 import { openBed } from '../../bed/bed.ts'
 import { raiseCluster } from '../../bed/kubeadm-cluster.ts'
 import { ignoredChecks } from '../../bed/kubeadm-config.ts'
@@ -11,7 +12,7 @@ export const conformanceCase: ConformanceCase = {
   name: 'kubeadm (control plane)',
   tool: { name: 'kubeadm', version: ['kubeadm', 'version', '--output=short'] },
   driver: onNode(
-    kubeadmDriver(() => Promise.resolve(undefined)),
+    kubeadmDriver(() => Promise.resolve(undefined), checkImageProgramsStep),
     'node1',
   ),
   seeds: [1],

@@ -84,7 +84,7 @@ describe('a machine', () => {
 
   test('stays off after a power-off', async () => {
     await machine.exec(['systemctl', 'poweroff'])
-    await expect.poll(() => machine.isOn, { timeout: 30_000 }).toBe(false)
+    await expect.poll(() => machine.isOn, { timeout: 60_000 }).toBe(false)
     await machine.boot()
   })
 
@@ -95,7 +95,7 @@ describe('a machine', () => {
     await machine.unplug()
     expect(await reaches()).toBe(false)
     await machine.plugIn()
-    await expect.poll(reaches, { timeout: 10_000 }).toBe(true)
+    await expect.poll(reaches, { timeout: 60_000 }).toBe(true)
     await neighbour.destroy()
     expect(bed.machines).toEqual([machine])
   })
@@ -180,7 +180,7 @@ describe('a bed that is cut off', () => {
     child.kill('SIGKILL')
     await once(child, 'exit')
     const processes = () => leftoversOf(slot).filter((leftover) => leftover.startsWith('process'))
-    await expect.poll(processes, { timeout: 10_000 }).toEqual([])
+    await expect.poll(processes, { timeout: 60_000 }).toEqual([])
     expect(leftoversOf(slot)).not.toEqual([])
     await using next = await openBed()
     // The next one may have taken its number.

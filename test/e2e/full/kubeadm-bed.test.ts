@@ -52,7 +52,7 @@ describe('a cluster made by kubeadm', () => {
     for (const node of cluster.nodes) {
       const answers = async () =>
         (await fetch(`http://${node.address}:30080/`, { signal: AbortSignal.timeout(2_000) })).text()
-      await expect.poll(answers, { timeout: 30_000 }).toBe('ok\n')
+      await expect.poll(answers, { timeout: 60_000 }).toBe('ok\n')
     }
     const addresses = await cluster.kubectl(['get', 'pods', '-l', 'app=web', '-o', 'jsonpath={.items[*].status.podIP}'])
     for (const address of addresses.split(' ')) {

@@ -6,7 +6,7 @@ import type { JobWork } from '../../../api/work.ts'
 import type { Disk } from '../../../ports/disk.ts'
 import { readSealed, seal, writeAtomically } from '../../journal/sealed-file.ts'
 
-const recordFile = 'jobs.json'
+export const jobRecordFile = 'jobs.json'
 
 export class JobRecord {
   readonly #stateDir: string
@@ -17,7 +17,7 @@ export class JobRecord {
   }
 
   async read(disk: Disk): Promise<readonly DoneJob[]> {
-    return (await readSealed(disk, `${this.#stateDir}/${recordFile}`, jobRecordSchema))?.jobs ?? []
+    return (await readSealed(disk, `${this.#stateDir}/${jobRecordFile}`, jobRecordSchema))?.jobs ?? []
   }
 
   async has(disk: Disk, job: JobWork): Promise<boolean> {
@@ -28,7 +28,7 @@ export class JobRecord {
     const before = await this.read(disk)
     if (before.some((done) => isSame(done, { name, sha256 }))) return
     const jobs = [...before, { name, sha256, finishedAt: finishedAt.toISOString() }].slice(-maxDoneJobs)
-    await writeAtomically(disk, this.#stateDir, recordFile, seal({ jobs }))
+    await writeAtomically(disk, this.#stateDir, jobRecordFile, seal({ jobs }))
     for (const listener of this.#listeners) listener()
   }
 

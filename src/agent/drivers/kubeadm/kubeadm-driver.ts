@@ -5,7 +5,7 @@ import type { Order } from '../../../api/node-state.ts'
 import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { Host } from '../../../ports/host.ts'
-import type { Driver, Staging, Step, StepContext } from '../driver.ts'
+import type { ActStep, Driver, Staging, Step, StepContext } from '../driver.ts'
 import { installStep, packagePicture, stageComponent, switchRepository } from '../kubernetes-packages.ts'
 import { asksFor, bringsPrograms } from '../kubernetes-target.ts'
 import { checkCertificates } from './certificates-step.ts'
@@ -16,7 +16,8 @@ import { type KubeadmProgram, upgradeControlPlane, upgradeWorker } from './upgra
 /** The root of the operating-system tree that is booted next; undefined where none is staged. */
 export type StagedTree = (context: StepContext, signal: AbortSignal) => Promise<string | undefined>
 
-export function kubeadmDriver(stagedTree: StagedTree): Driver {
+/** `checkImage` looks at the programs an image brings before one of them is run. */
+export function kubeadmDriver(stagedTree: StagedTree, checkImage: ActStep): Driver {
   const kubeadm = kubeadmProgram(stagedTree)
   return {
     name: 'kubeadm',
@@ -26,7 +27,7 @@ export function kubeadmDriver(stagedTree: StagedTree): Driver {
       controlPlane: (await lookAtManifests(host)).images,
     }),
     stage,
-    steps: (order) => stepsOf(order, kubeadm),
+    steps: (order) => stepsOf(order, kubeadm, checkImage),
     undo: {
       possible: false,
       because: 'a control plane cannot go back to an older version; restore etcd’s snapshot and the manifests instead',
@@ -35,9 +36,9 @@ export function kubeadmDriver(stagedTree: StagedTree): Driver {
   }
 }
 
-function stepsOf(order: Order, kubeadm: KubeadmProgram): readonly Step[] {
+function stepsOf(order: Order, kubeadm: KubeadmProgram, checkImage: ActStep): readonly Step[] {
   return [
-    ...(bringsPrograms(order) ? [] : [switchRepository, installStep('kubeadm')]),
+    ...(bringsPrograms(order) ? [checkImage] : [switchRepository, installStep('kubeadm')]),
     ...(order.role === 'ControlPlane'
       ? [upgradeControlPlane(kubeadm), checkCertificates(kubeadm)]
       : [upgradeWorker(kubeadm)]),

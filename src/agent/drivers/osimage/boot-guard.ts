@@ -42,13 +42,13 @@ export async function guardReturned({ host, order }: GuardContext): Promise<bool
   return (await host.files.read(paths.returned))?.trim() === order.id
 }
 
-export async function hasGuardFiles({ files }: Host): Promise<boolean> {
+export async function hasGuardFiles({ files }: Pick<Host, 'files'>): Promise<boolean> {
   for (const path of Object.values(paths)) if ((await files.look(path)).kind !== 'none') return true
   return false
 }
 
 /** Disarmed first: from then on a running guard does nothing. */
-export async function removeGuard(host: Host, signal: AbortSignal): Promise<void> {
+export async function removeGuard(host: Pick<Host, 'files' | 'run'>, signal: AbortSignal): Promise<void> {
   await host.files.remove(paths.armed)
   if (!(await hasGuardFiles(host))) return
   if ((await host.files.look(paths.timer)).kind !== 'none') await systemctl(host, ['disable', '--now', timer], signal)
@@ -56,7 +56,7 @@ export async function removeGuard(host: Host, signal: AbortSignal): Promise<void
   await systemctl(host, ['daemon-reload'], signal)
 }
 
-async function systemctl(host: Host, argv: readonly string[], signal: AbortSignal): Promise<void> {
+async function systemctl(host: Pick<Host, 'run'>, argv: readonly string[], signal: AbortSignal): Promise<void> {
   const { exitCode, stderr } = await host.run({ argv: ['systemctl', ...argv] }, signal)
   if (exitCode === 0) return
   throw new SlipwayError('StepFailed', `systemctl ${argv.join(' ')} ended with ${exitCode}: ${lastLines(stderr)}`)

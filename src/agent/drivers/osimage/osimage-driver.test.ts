@@ -45,9 +45,10 @@ describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) =>
     expect(host.tools.booted.digest).toBe(next.digest)
     expect(host.bench.host.reboots).toBe(1)
     expect(host.guardIsThere()).toBe(false)
-    expect(stepStates(host.bench)?.slice(0, 4)).toEqual([
+    expect(stepStates(host.bench)?.slice(0, 5)).toEqual([
       'set-boot-guard Succeeded',
       'stage-image Succeeded',
+      'check-image-programs Succeeded',
       'boot-image Succeeded',
       'confirm-image Succeeded',
     ])

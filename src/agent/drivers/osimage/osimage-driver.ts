@@ -6,9 +6,11 @@ import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ImageSignatures } from '../../../ports/image-signatures.ts'
 import type { Driver, Picture, StepContext } from '../driver.ts'
+import { asksFor } from '../kubernetes-target.ts'
 import { hasGuardFiles } from './boot-guard.ts'
 import { bootImageStep } from './boot-image.ts'
 import { confirmImageStep } from './confirm-image.ts'
+import { checkImageProgramsStep } from './image-programs.ts'
 import { findImageStatus } from './image-state.ts'
 import { prepareImage } from './prepare-image.ts'
 import { returnImageStep } from './return-image.ts'
@@ -26,9 +28,11 @@ export function osImageDriver({ clock, signatures }: ImageTools): Driver {
     concerns: ({ work }) => work.os?.image !== undefined,
     inspect,
     stage: (staging, signal) => stage(staging, signatures, signal),
-    steps: ({ rollback }) => [
-      ...(rollback === 'Never' ? [] : [setGuardStep]),
+    steps: (order) => [
+      ...(order.rollback === 'Never' ? [] : [setGuardStep]),
       stageImageStep,
+      // Where kubeadm runs it has looked already: it must, before it starts the program of that image.
+      ...(asksFor('kubeadm', order) ? [] : [checkImageProgramsStep]),
       bootImageStep(clock),
       confirmImageStep(clock),
     ],

@@ -27,10 +27,17 @@ export function returnImageStep(clock: Clock): ActStep {
         await run(context, ['/bin/sh', '-c', guardScript, 'slipway-boot-guard', 'return', plan.engine], signal)
         await rebootAndWait(context, clock, signal)
       }
-      if (isWanted(plan, status.staged)) await run(context, unstageCommands[status.engine], signal)
-      await removeGuard(context.host, signal)
+      await dropStaged(context, signal)
     },
   }
+}
+
+/** Nothing was booted yet: the next boot starts what it would have started before. */
+export async function dropStaged(context: StepContext, signal: AbortSignal): Promise<void> {
+  const plan = await planOf(context)
+  const { staged, engine } = await imageStatus(context.host, signal)
+  if (isWanted(plan, staged)) await run(context, unstageCommands[engine], signal)
+  await removeGuard(context.host, signal)
 }
 
 async function whatIsLeft(context: StepContext, signal: AbortSignal): Promise<string | undefined> {

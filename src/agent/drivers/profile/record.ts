@@ -2,7 +2,7 @@ import { emptyRecord, type ProfileRecord, profileRecordSchema } from '../../../a
 import type { Disk } from '../../../ports/disk.ts'
 import { readSealed, seal, writeAtomically } from '../../journal/sealed-file.ts'
 
-const file = 'profile.json'
+export const profileRecordFile = 'profile.json'
 
 /** What the agent remembers of the profiles, over all orders. Written whole and for good before anything it tells of is changed. */
 export interface RecordShelf {
@@ -12,12 +12,12 @@ export interface RecordShelf {
 
 export function recordShelf(disk: Disk, stateDir: string): RecordShelf {
   return {
-    load: async () => (await readSealed(disk, `${stateDir}/${file}`, profileRecordSchema)) ?? emptyRecord,
+    load: async () => (await readSealed(disk, `${stateDir}/${profileRecordFile}`, profileRecordSchema)) ?? emptyRecord,
     save: async (record) => {
       // Where nothing is managed nothing is left behind.
-      if (!isEmpty(record)) return await writeAtomically(disk, stateDir, file, seal(record))
-      if ((await disk.read(`${stateDir}/${file}`)) === undefined) return
-      await disk.remove(`${stateDir}/${file}`)
+      if (!isEmpty(record)) return await writeAtomically(disk, stateDir, profileRecordFile, seal(record))
+      if ((await disk.read(`${stateDir}/${profileRecordFile}`)) === undefined) return
+      await disk.remove(`${stateDir}/${profileRecordFile}`)
       await disk.syncFolder(stateDir)
     },
   }

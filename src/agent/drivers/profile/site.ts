@@ -1,4 +1,5 @@
-import type { DesiredFile, DesiredState, SealedText } from '../../../api/desired-state.ts'
+import type { DesiredFile, DesiredState } from '../../../api/desired-state.ts'
+import type { SealedText } from '../../../api/sealed-text.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { WantedFile } from '../files/managed-file.ts'

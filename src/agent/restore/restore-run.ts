@@ -1,0 +1,74 @@
+// A restore from its plan to its end. What was begun and done is on the disk before and after each step, so that one that was cut off
+// anywhere goes on where it stopped.
+
+import { type RestoreRecord, restoreRecordSchema } from '../../api/restore-record.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import { canUndo, nextStep } from '../../core/restore/restore-plan.ts'
+import { readSealed, seal, writeAtomically } from '../journal/sealed-file.ts'
+import { perform, putBack, type RestoreTools } from './restore-steps.ts'
+
+export const restoreRecordFile = 'record.json'
+
+export class RestoreRun {
+  readonly #tools: RestoreTools
+  readonly #folder: string
+
+  /** `folder`: of its own within the state folder. */
+  constructor(tools: RestoreTools, folder: string) {
+    this.#tools = tools
+    this.#folder = folder
+  }
+
+  /** The restore that is not finished; undefined where there is none. */
+  async pending(): Promise<RestoreRecord | undefined> {
+    return readSealed(this.#tools.host.disk, this.#path, restoreRecordSchema)
+  }
+
+  /** Carries out what is left of it. */
+  async carryOut(plan: RestoreRecord, signal: AbortSignal): Promise<void> {
+    let record = plan
+    const { tell } = this.#tools
+    for (let step = nextStep(record); step; step = nextStep(record)) {
+      record = { ...record, begun: [...new Set([...record.begun, step])] }
+      await this.#keep(record)
+      tell(`${step}…`)
+      await perform[step](record, this.#tools, signal)
+      record = { ...record, done: [...record.done, step] }
+      await this.#keep(record)
+    }
+    await this.#close(record, 'done')
+  }
+
+  /** Puts back what was there; refused once etcd was started with the restored data. */
+  async undo(record: RestoreRecord, signal: AbortSignal): Promise<void> {
+    if (!canUndo(record)) {
+      throw new SlipwayError(
+        'Refused',
+        'etcd was started with the restored data already: it cannot be undone any more',
+        {
+          nextStep: `go on with slipway backup restore; the data of before is in ${record.aside}`,
+        },
+      )
+    }
+    await putBack(record, this.#tools, signal)
+    await this.#close(record, 'undone')
+  }
+
+  async #keep(record: RestoreRecord): Promise<void> {
+    const { disk } = this.#tools.host
+    await disk.makeFolder(this.#folder)
+    await writeAtomically(disk, this.#folder, restoreRecordFile, seal(record))
+  }
+
+  /** What was done stays readable; the snapshot goes: it is in its store. */
+  async #close({ startedAt, snapshot }: RestoreRecord, end: 'done' | 'undone'): Promise<void> {
+    const { disk } = this.#tools.host
+    await disk.rename(this.#path, `${this.#folder}/${startedAt.replace(/[-:]|\.\d+/g, '')}-${end}.json`)
+    await disk.syncFolder(this.#folder)
+    if (snapshot.startsWith(`${this.#folder}/`)) await disk.remove(snapshot)
+  }
+
+  get #path(): string {
+    return `${this.#folder}/${restoreRecordFile}`
+  }
+}

@@ -1,0 +1,46 @@
+// Before Slipway goes: nothing new may start, and nothing may be under way.
+
+import { type MaintenancePolicy, maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
+import { nodeStates } from '../../api/node-state.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import { hasStopped } from '../../core/node/order.ts'
+import type { KubeApi } from '../../ports/kube-api.ts'
+import { listAll, readPolicy } from '../read-cluster.ts'
+
+const namedAtMost = 5
+
+/** Sets the emergency stop; undefined kinds have nothing to stop. */
+export async function stopWork(api: KubeApi, signal: AbortSignal): Promise<void> {
+  const policy = await readPolicy(api, signal)
+  if (!policy || policy.spec.paused) return
+  const body = { spec: { paused: true } }
+  await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body }, signal)
+}
+
+/** Takes that stop back: whoever installs again goes on where this ended. */
+export async function endStop(api: KubeApi, before: MaintenancePolicy, signal: AbortSignal): Promise<void> {
+  if (before.spec.paused) return
+  const body = { spec: { paused: before.spec.paused ?? null } }
+  await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body }, signal)
+}
+
+/** Nodes that hold a slot, or whose agent has not said the last word on its order. */
+export async function nodesUnderWork(api: KubeApi, signal: AbortSignal): Promise<readonly string[]> {
+  const [policy, { items }] = await Promise.all([readPolicy(api, signal), listAll(api, nodeStates, {}, signal)])
+  const granted = policy?.status?.ledger?.grants.map(({ node }) => node) ?? []
+  const ordered = items.filter((state) => state.spec.order && !hasStopped(state.spec.order, state))
+  return [...new Set([...granted, ...ordered.map(({ metadata }) => metadata.name)])].toSorted()
+}
+
+/** `soFar`: what was removed before they were seen. */
+export function underWork(names: readonly string[], soFar: string): SlipwayError {
+  const more = names.length > namedAtMost ? ` and ${names.length - namedAtMost} more` : ''
+  return new SlipwayError(
+    'Refused',
+    `nodes are under work: ${names.slice(0, namedAtMost).join(', ')}${more}; nothing new starts, and ${soFar}`,
+    {
+      nextStep:
+        'wait until slipway nodes shows them at rest, then run it again; slipway start --all takes the stop back, --force removes all the same',
+    },
+  )
+}

@@ -1,0 +1,38 @@
+import type { NodeDetail, TilePhase } from '../../api/console.ts'
+import { classNames } from '../parts/class-names.ts'
+import { Glyph } from '../parts/glyph.tsx'
+import { familyClass, type PhaseLook, phaseLook, tilePhases } from '../parts/phase-look.ts'
+import { TimeText } from '../parts/time-text.tsx'
+import styles from './life-list.module.css'
+import panel from './node-panel.module.css'
+
+export interface LifeListProps {
+  readonly life: NodeDetail['life']
+  readonly phase: TilePhase
+}
+
+/** From Pending to Done: what is behind it, where it stands, what comes. */
+export function LifeList({ life, phase }: LifeListProps) {
+  return (
+    <section>
+      <h3 className={panel.title}>Life of this node</h3>
+      <ol className={styles.life}>
+        {life.map(({ phase: stage, at, state }) => (
+          <li
+            key={stage}
+            className={classNames(styles[state.toLowerCase()], state === 'Now' && familyClass(phaseLook(phase).family))}
+          >
+            <Glyph name={state === 'Done' ? 'Done' : (lookOf(stage)?.glyph ?? 'Pending')} />
+            <span>{lookOf(stage)?.label ?? stage}</span>
+            <span className={styles.when}>{at !== undefined ? <TimeText at={at} /> : state === 'Now' && 'now'}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function lookOf(stage: string): PhaseLook | undefined {
+  const phase = tilePhases.find((known) => known === stage)
+  return phase && phaseLook(phase)
+}

@@ -1,0 +1,42 @@
+// Causes by who must act: what is really in the way, not node by node.
+
+import type { CauseView } from '../../api/console.ts'
+
+export interface CauseGroup {
+  readonly waitsFor: CauseView['waitsFor']
+  readonly title: string
+  readonly note: string
+  readonly causes: readonly CauseView[]
+}
+
+const groups = [
+  { waitsFor: 'Person', title: 'Needs a person', note: 'nothing moves until someone acts' },
+  { waitsFor: 'Cluster', title: 'Waits for the cluster', note: 'goes on by itself when the cause is gone' },
+  { waitsFor: 'Clock', title: 'Waits for the clock', note: 'nothing is wrong' },
+] as const
+
+export function causeGroups(causes: readonly CauseView[]): readonly CauseGroup[] {
+  return groups
+    .map((group) => ({ ...group, causes: causes.filter(({ waitsFor }) => waitsFor === group.waitsFor) }))
+    .filter((group) => group.causes.length > 0)
+}
+
+/** Every word of the search is in something the cause says or holds up. */
+export function matchingCauses(causes: readonly CauseView[], search: string): readonly CauseView[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  return causes.filter((cause) => {
+    const chain = cause.because.flatMap(({ what, detail }) => [what, detail])
+    const said = [cause.code, cause.title, cause.message, ...cause.nodes, ...cause.updates, ...chain]
+    const text = said.join('\n').toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}
+
+export function causesTitle(causes: readonly CauseView[]): string {
+  const people = causes.filter(({ waitsFor }) => waitsFor === 'Person').length
+  if (causes.length === 0) return 'Nothing waits'
+  const all = causes.length === 1 ? '1 cause' : `${causes.length} causes`
+  if (people === 0) return `${all}, none needs a person`
+  if (causes.length === 1) return `${all}, it needs a person`
+  return `${all}, ${people} of them ${people === 1 ? 'needs' : 'need'} a person`
+}

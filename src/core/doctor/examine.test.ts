@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { agentOf, node, nodeState } from '../../../test/cli/cli-fixture.ts'
+import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import { examine } from './examine.ts'
+import type { DoctorView, Finding } from './finding.ts'
+
+const now = new Date('2026-11-15T12:00:00Z')
+const meta = { name: 'default', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-11-01T00:00:00Z' }
+
+function policy(spec: MaintenancePolicy['spec'] = {}, status?: MaintenancePolicy['status']): MaintenancePolicy {
+  return { metadata: meta, spec, ...(status && { status }) }
+}
+
+const stored = (at: string) => ({
+  ...{ subject: 's', name: 'b', node: 'cp1', location: 'x', sha256: 'a'.repeat(64), bytes: 1, revision: '1' },
+  verified: 'Hash' as const,
+  at,
+})
+
+/** A cluster in which everything is as it should be. */
+function healthy(changes: Partial<DoctorView> = {}): DoctorView {
+  const backups = [{ store: 'nightly', lastSuccess: stored('2026-11-15T02:00:00Z') }]
+  return {
+    now,
+    version: '0.1.0',
+    namespace: 'slipway-system',
+    serverVersion: 'v1.36.3',
+    definitions: { seen: [{ name: 'directupdates.slipway.dev', state: 'Same' }] },
+    operator: {
+      seen: {
+        deployment: { wanted: 2, ready: 2, version: '0.1.0' },
+        lease: { holder: 'operator-a', renewedAt: '2026-11-15T11:59:55Z', seconds: 15 },
+      },
+    },
+    fences: { seen: [{ name: 'slipway-agent-own-status', bound: true }] },
+    rights: { seen: [{ what: 'list nodes', purpose: 'slipway nodes', allowed: true }] },
+    foreign: { seen: [] },
+    policy: { seen: policy({ backupStores: [{ name: 'nightly', path: '/backups' }] }, { backups }) },
+    nodes: { seen: [node('cp1', { controlPlane: true }), node('w1')] },
+    states: { seen: ['cp1', 'w1'].map((name) => nodeState(name, undefined, agentOf())) },
+    sights: {
+      api: { seen: { ready: true } },
+      deprecated: { seen: [] },
+      stored: { seen: [] },
+      pods: { seen: { loads: new Map(), budgets: [], underTwo: { total: 0, first: [] } } },
+      webhooks: { seen: [] },
+      heartbeats: { seen: { at: now, renewedAt: new Map([['w1', now.toISOString()]]) } },
+    },
+    ...changes,
+  }
+}
+
+function notFine(view: DoctorView): readonly Finding[] {
+  return examine(view).findings.filter(({ result }) => result !== 'Ok')
+}
+
+describe('the doctor', () => {
+  it('has nothing to say of a healthy cluster', () => {
+    const { ready, summary } = examine(healthy())
+    expect(notFine(healthy())).toEqual([])
+    expect({ ready, ...summary }).toMatchObject({ ready: true, problems: 0, warnings: 0, unknown: 0 })
+    expect(summary.ok).toBeGreaterThan(12)
+  })
+
+  it('says before Slipway is there what to do, and still looks at the cluster', () => {
+    const bare = healthy({
+      definitions: { seen: [{ name: 'directupdates.slipway.dev', state: 'Missing' }] },
+      states: { unseen: 'no such kind' },
+      policy: { unseen: 'no such kind' },
+      nodes: { seen: [node('cp1', { controlPlane: true, notReady: true })] },
+    })
+    expect(notFine(bare)).toMatchObject([
+      { check: 'Kinds', result: 'Problem', code: 'CrdsMissing', nextStep: expect.stringContaining('slipway install') },
+      { check: 'NodesReady', result: 'Problem' },
+    ])
+  })
+
+  const kured = { tool: 'kured', where: 'DaemonSet kube-system/kured', namespace: 'kube-system', name: 'kured' }
+  const locks = [{ type: 'Kured' as const, daemonSet: { namespace: 'kube-system', name: 'kured' } }]
+  const backupStores = [{ name: 'nightly', path: '/backups' }]
+  const lastFailure = {
+    subject: 's',
+    at: '2026-11-15T03:00:00Z',
+    reason: { code: 'BackupFailed' as const, message: 'full' },
+  }
+
+  it.each<[string, Partial<DoctorView>, Partial<Finding>]>([
+    ['an old API server', { serverVersion: 'v1.29.9' }, { result: 'Problem', code: 'ApiTooOld' }],
+    [
+      'other kinds',
+      { definitions: { seen: [{ name: 'x', state: 'Differs' }] } },
+      { result: 'Problem', code: 'CrdsOutdated' },
+    ],
+    ['nobody who leads', { operator: { seen: {} } }, { result: 'Problem', code: 'NoLeader' }],
+    [
+      'a leader that is silent',
+      { operator: { seen: { lease: { holder: 'a', renewedAt: '2026-11-15T11:50:00Z', seconds: 15 } } } },
+      { result: 'Problem', code: 'LeaderSilent' },
+    ],
+    ['a node without an agent', { states: { seen: [nodeState('cp1')] } }, { result: 'Problem', code: 'AgentMissing' }],
+    [
+      'an agent of another version',
+      { version: '0.2.0', operator: { seen: { lease: { holder: 'a', renewedAt: now.toISOString(), seconds: 15 } } } },
+      { result: 'Warning', code: 'AgentVersionDiffers' },
+    ],
+    ['no fence', { fences: { seen: [] } }, { result: 'Problem', code: 'FenceMissing' }],
+    [
+      'a fence that is not bound',
+      { fences: { seen: [{ name: 'f', bound: false }] } },
+      { result: 'Problem', code: 'FenceMissing' },
+    ],
+    [
+      'a right that is missing',
+      { rights: { seen: [{ what: 'patch nodes', purpose: 'slipway hold', allowed: false }] } },
+      { result: 'Warning', code: 'RightMissing', message: 'you may not patch nodes: slipway hold will be refused' },
+    ],
+    ['kured', { foreign: { seen: [kured] } }, { result: 'Warning', code: 'OtherToolRuns' }],
+    [
+      'a pause',
+      {
+        policy: {
+          seen: policy(
+            { paused: true, backupStores },
+            { backups: [{ store: 'nightly', lastSuccess: stored(now.toISOString()) }] },
+          ),
+        },
+      },
+      { code: 'PolicyPaused' },
+    ],
+    ['no store', { policy: { seen: policy() } }, { result: 'Warning', code: 'BackupStoreMissing' }],
+    ['no backup', { policy: { seen: policy({ backupStores }) } }, { result: 'Warning', code: 'BackupNeverMade' }],
+    [
+      'an old backup',
+      {
+        policy: {
+          seen: policy(
+            { backupStores },
+            { backups: [{ store: 'nightly', lastSuccess: stored('2026-10-15T02:00:00Z') }] },
+          ),
+        },
+      },
+      { result: 'Warning', code: 'BackupOld' },
+    ],
+    [
+      'a backup that failed',
+      { policy: { seen: policy({ backupStores }, { backups: [{ store: 'nightly', lastFailure }] }) } },
+      { result: 'Problem', code: 'BackupFailed' },
+    ],
+    ['what may not be read', { fences: { unseen: 'you may not' } }, { result: 'Unknown', code: 'NotSeen' }],
+    [
+      'a budget that never allows',
+      {
+        sights: {
+          ...healthy().sights,
+          pods: {
+            seen: {
+              loads: new Map(),
+              budgets: [
+                { name: 'shop/web', current: true, expectedPods: 1, desiredHealthy: 1, pods: 1, example: 'web-1' },
+              ],
+              underTwo: { total: 0, first: [] },
+            },
+          },
+        },
+      },
+      { check: 'DisruptionBudgets', result: 'Problem' },
+    ],
+  ])('tells of %s, and what to do', (_what, changes, finding) => {
+    expect(notFine(healthy(changes))).toEqual([expect.objectContaining({ ...finding, nextStep: expect.any(String) })])
+  })
+
+  it('lets kured be where its lock is taken', () => {
+    const backups = [{ store: 'nightly', lastSuccess: stored(now.toISOString()) }]
+    const shared = healthy({
+      foreign: { seen: [kured] },
+      policy: { seen: policy({ locks, backupStores }, { backups }) },
+    })
+    expect(notFine(shared)).toEqual([])
+  })
+})

@@ -1,0 +1,72 @@
+// What of an update only the operator finds out, when the update starts: it has registries to ask, a plan has none.
+
+import type { DirectUpdate, DirectUpdateSpec } from '../../api/direct-update.ts'
+import type { VersionPath } from '../../api/version-path.ts'
+import { parseImageReference } from '../image/reference.ts'
+import { parseWish } from '../versions/wish.ts'
+import type { PlanRun } from './plan-report.ts'
+
+export interface LaterView {
+  readonly spec: DirectUpdateSpec
+  /** What the version comes to by those who could be asked; absent: none of them knows. */
+  readonly path: Pick<VersionPath, 'target' | 'source'> | undefined
+  /** Of this cluster: what the operator found for the same words before. */
+  readonly updates: readonly DirectUpdate[]
+}
+
+/** In sentences. */
+export function resolvedLater(view: LaterView): readonly string[] {
+  return [...laterVersion(view), ...laterImage(view)]
+}
+
+/** Nobody but a registry may know the version: that nobody else does is no refusal yet. */
+export function withOpenVersion(run: PlanRun, view: Pick<LaterView, 'spec' | 'path'>): PlanRun {
+  if (view.path || !isAskedElsewhere(view.spec)) return run
+  const blockers = run.blockers.map((one) => (one.code === 'VersionUnknown' ? { ...one, lasting: false } : one))
+  return { ...run, blockers }
+}
+
+function laterVersion({ spec, path, updates }: LaterView): readonly string[] {
+  if (!isAskedElsewhere(spec)) return []
+  const wish = spec.kubernetes?.version ?? ''
+  const earlier = newestOf(updates, (update) =>
+    update.spec.kubernetes?.version === wish ? update.status?.path && update.status.startedAt : undefined,
+  )
+  const before = earlier ? `; for DirectUpdate ${earlier.metadata.name} it was ${earlier.status?.path?.target}` : ''
+  if (!path)
+    return [`which version ${wish} is, is found out when the update starts: registries are asked then${before}`]
+  // Whoever comes before the registry has spoken for good.
+  if (wish !== 'latest' && path.source !== 'ConfigMap') return []
+  return [`${wish} is ${path.target} by what is known here; when the update starts registries are asked too${before}`]
+}
+
+/** A bundle has no registry, and a version that is named need not be found. */
+function isAskedElsewhere({ kubernetes, airGapped }: DirectUpdateSpec): boolean {
+  const wish = kubernetes && parseWish(kubernetes.version)
+  return wish !== undefined && wish.kind !== 'exact' && !airGapped
+}
+
+function laterImage({ spec, updates }: LaterView): readonly string[] {
+  const image = spec.os?.image
+  if (image === undefined || parseImageReference(image)?.digest !== undefined) return []
+  const found = newestOf(updates, ({ status }) =>
+    status?.osImage?.image === image ? status.osImage.resolvedAt : undefined,
+  )
+  const { reference, digest, resolvedAt } = found?.status?.osImage ?? {}
+  const before = found
+    ? `; for DirectUpdate ${found.metadata.name} it was ${reference}, ${digest}, at ${resolvedAt}`
+    : ''
+  return [`which digest ${image} names is looked up in the registry when the update starts${before}`]
+}
+
+/** The one with the latest instant; those without one do not count. */
+function newestOf(
+  updates: readonly DirectUpdate[],
+  instantOf: (update: DirectUpdate) => string | undefined,
+): DirectUpdate | undefined {
+  const dated = updates.flatMap((update) => {
+    const instant = instantOf(update)
+    return instant === undefined ? [] : [{ update, ms: Date.parse(instant) }]
+  })
+  return dated.toSorted((a, b) => b.ms - a.ms)[0]?.update
+}

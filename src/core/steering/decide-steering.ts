@@ -1,0 +1,114 @@
+// What a person says to an update that runs: what is to be written for it, and the sentence that answers. It throws where it makes
+// no sense. Command line and console say it in the same words.
+
+import type { DirectUpdate, DirectUpdateSpec } from '../../api/direct-update.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
+import { isEndedPhase } from '../update/operation.ts'
+import { isOfRun, presentID } from '../update/path-step.ts'
+
+/** As a merge patch: null takes out what an earlier word left. */
+export type Steering = Pick<DirectUpdateSpec, 'desiredState' | 'onCancel' | 'skip' | 'approvals' | 'runNow'> & {
+  readonly retry?: { readonly token: string; readonly nodes: readonly string[] | null }
+}
+
+/** What to write, and the sentence for the person; throws where it makes no sense. */
+export type Decide = (update: DirectUpdate) => { readonly spec: Steering; readonly said: string }
+
+export const pause: Decide = (update) => {
+  mustRun(update, 'pause')
+  return { spec: { desiredState: 'Paused' }, said: 'paused; what is under work is finished, nothing new starts' }
+}
+
+export const resume: Decide = (update) => {
+  const { name } = update.metadata
+  mustRun(update, 'resume')
+  if (update.spec.desiredState === 'Cancelled') throw refused(`${name} is being cancelled`, 'make another update')
+  if (update.spec.desiredState !== 'Paused') throw refused(`${name} is not paused`, `see: slipway status ${name}`)
+  return { spec: { desiredState: 'Running' }, said: 'goes on' }
+}
+
+export function cancel(putBack: boolean): Decide {
+  return (update) => {
+    mustRun(update, 'cancel')
+    const said = putBack
+      ? 'cancelled; nodes under work are put back where that is possible'
+      : 'cancelled; nodes that have begun are finished, nothing new starts'
+    return { spec: { desiredState: 'Cancelled', onCancel: putBack ? 'PutBack' : 'Finish' }, said }
+  }
+}
+
+export function retry(nodes: readonly string[], uuid: string): Decide {
+  return (update) => {
+    const { name } = update.metadata
+    const { phase, summary, nodes: listed = [], hooks = [], operationID = '' } = update.status ?? {}
+    const broken = listed.filter((node) => node.phase === 'Failed' || node.phase === 'RequiresAttention')
+    if (phase === 'Cancelled') throw refused(`${name} was cancelled`, 'make another update')
+    const hook = hooks.find(
+      (run) => run.state === 'Failed' && isOfRun(run.operationID, operationID) && nodes.length === 0,
+    )
+    if (phase !== 'Failed' && !hook && broken.length === 0 && (summary?.failed ?? 0) === 0) {
+      throw refused(`no node of ${name} failed or needs a person`, `see: slipway status ${name}`)
+    }
+    const token = uuid.slice(0, 8)
+    const failed = [...(hook ? [`hook ${hook.hook}`] : []), ...broken.map((node) => node.name).slice(0, 5)]
+    const which = (nodes.length > 0 ? nodes : failed).join(', ')
+    return {
+      spec: { retry: { token, nodes: nodes.length > 0 ? nodes : null } },
+      said: which === '' ? 'is tried again' : `${which} tried again; follow it: slipway status ${name} -w`,
+    }
+  }
+}
+
+export function skip(nodes: readonly string[]): Decide {
+  return (update) => {
+    const { name } = update.metadata
+    const skipped = [...new Set([...(update.spec.skip ?? []), ...nodes])]
+    const isFailed = update.status?.phase === 'Failed'
+    const more = isFailed ? `; let the others go on: slipway retry ${name}` : ''
+    return { spec: { skip: skipped }, said: `leaves out ${skipped.join(', ')}${more}` }
+  }
+}
+
+export function approve(by: string, now: Date): Decide {
+  return ({ metadata, spec, status }) => {
+    const { wave } = status ?? {}
+    // For a wave of this step of its path: each has its own.
+    const operationID = presentID(status ?? {})
+    if (!wave?.promotion) {
+      const where = wave ? `wave ${wave.index + 1} of ${wave.of} is not done` : 'it has not come to its waves'
+      throw refused(`${metadata.name} waits for no approval: ${where}`, `see: slipway status ${metadata.name}`)
+    }
+    const approval = { operationID, wave: wave.index, by, at: now.toISOString() }
+    // Those of earlier runs are of no use any more.
+    const kept = (spec.approvals ?? []).filter((one) => one.operationID === operationID && one.wave !== wave.index)
+    return {
+      spec: { approvals: [...kept, approval] },
+      said: `wave ${wave.index + 1} of ${wave.of} approved by ${by}; the next begins`,
+    }
+  }
+}
+
+export function runNow(reason: string, by: string, now: Date): Decide {
+  return (update) => {
+    const { name } = update.metadata
+    mustRun(update, 'run')
+    const { operationID } = update.status ?? {}
+    if (operationID === undefined) throw refused(`${name} has not been planned yet`, 'try again in a moment')
+    return {
+      spec: { runNow: { operationID, reason, by, at: now.toISOString() } },
+      said: `goes on at any time, for ${by}: ${reason}`,
+    }
+  }
+}
+
+function mustRun({ metadata, status }: DirectUpdate, what: string): void {
+  if (!isEndedPhase(status?.phase)) return
+  throw refused(
+    `${metadata.name} is ${status?.phase}: there is nothing to ${what}`,
+    `see: slipway status ${metadata.name}`,
+  )
+}
+
+function refused(message: string, nextStep: string): SlipwayError {
+  return new SlipwayError('Refused', message, { nextStep })
+}

@@ -1,0 +1,50 @@
+// A person keeps a node for themselves, or gives it back: what is written on the Node for it. The right to patch nodes is enough.
+
+import { type Hold, holdAnnotation } from '../../api/hold.ts'
+import type { Node } from '../../api/kube.ts'
+import type { NodeState } from '../../api/node-state.ts'
+import { cordonOwner, isCordoned } from '../node/node-facts.ts'
+import { holdOf, isMarked, marksAnnotation, puttingBackChange } from '../node/node-marks.ts'
+import { hasStopped } from '../node/order.ts'
+
+export function holdingPatch(hold: Hold): Readonly<Record<string, unknown>> {
+  return { metadata: { annotations: { [holdAnnotation]: JSON.stringify(hold) } } }
+}
+
+/** Carries what it was decided on; undefined where nothing of ours and no hold is on the node. */
+export function releasingPatch(node: Node): Readonly<Record<string, unknown>> | undefined {
+  const { uid, resourceVersion, annotations = {} } = node.metadata
+  const isHeld = annotations[holdAnnotation] !== undefined
+  if (!isHeld && !isMarked(node)) return undefined
+  const { [holdAnnotation]: _hold, ...others } = annotations
+  const change = puttingBackChange({ ...node, metadata: { ...node.metadata, annotations: others } })
+  const changed = { ...change.metadata.annotations, ...(isHeld && { [holdAnnotation]: null }) }
+  return { ...change, metadata: { ...change.metadata, annotations: changed, uid, resourceVersion } }
+}
+
+/** Why the node may still be under work; undefined where it is not. */
+export function workDoubt(name: string, state: NodeState | undefined): string | undefined {
+  const order = state?.spec.order
+  if (!state || !order || hasStopped(order, state)) return undefined
+  const report = state.status?.agent?.order
+  const step = report?.id === order.id ? report.steps.find((entry) => entry.state === 'Running')?.name : undefined
+  const at = step === undefined ? '' : `, at step ${step}`
+  const said = report?.id === order.id ? `its agent says ${report.state}${at}` : 'its agent has not answered yet'
+  return `order ${order.id} may still run on ${name}: ${said}`
+}
+
+/** In sentences, from the node as it was before. */
+export function whatWasReleased(before: Node): readonly string[] {
+  const hold = holdOf(before)
+  const owner = cordonOwner(before)
+  const marks = (before.metadata.annotations?.[marksAnnotation] ?? '').split(',').filter((key) => key !== '')
+  const lines = [
+    ...(hold === undefined ? [] : [`the hold has ended (${hold})`]),
+    ...(owner === undefined ? [] : [`uncordoned (it was cordoned for ${owner})`]),
+    ...(marks.length === 0 ? [] : [`took off ${marks.join(', ')}`]),
+    ...(owner === undefined && isCordoned(before)
+      ? ['stays cordoned: that is a person’s; kubectl uncordon ends it']
+      : []),
+  ]
+  return lines.length > 0 ? lines : ['nothing of Slipway is on it']
+}

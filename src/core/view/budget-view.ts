@@ -1,0 +1,88 @@
+// How much of each budget is used, and by whom.
+
+import type { BudgetSpec } from '../../api/budget.ts'
+import type { BudgetView, NodeTile, SlotView } from '../../api/console.ts'
+import type { Node } from '../../api/kube.ts'
+import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import { resolveCount } from '../count.ts'
+import { selects } from '../label-selector.ts'
+import { budgetSetName } from '../ledger/budget-name.ts'
+import { isReady, isUnavailable, whyAway } from '../node/node-facts.ts'
+import { holdOf } from '../node/node-marks.ts'
+import { ownerOfOperation } from '../update/operation.ts'
+
+export interface BudgetFacts {
+  readonly nodes: Iterable<Node>
+  readonly policy: MaintenancePolicy | undefined
+  readonly tileOf: (node: string) => NodeTile | undefined
+}
+
+/** Without a budget of the cluster each update keeps its own; then all that is away is shown against no limit of ours. */
+export function budgetViews({ nodes, policy, tileOf }: BudgetFacts): readonly BudgetView[] {
+  const specs = policy?.spec.budgets ?? []
+  const grants = new Map((policy?.status?.ledger?.grants ?? []).map((grant) => [grant.node, grant]))
+  const sets = specs.map(() => new Map<string, { readonly title: string; members: number; used: SlotView[] }>())
+  for (const node of nodes) {
+    const grant = grants.get(node.metadata.name)
+    const slot = grant || isUnavailable(node) ? slotOf(node, grant, tileOf(node.metadata.name)) : undefined
+    for (const [at, spec] of specs.entries()) {
+      const set = setOf(sets[at], spec, node)
+      if (!set) continue
+      set.members++
+      if (slot) set.used.push(slot)
+    }
+  }
+  return specs.flatMap((spec, at) =>
+    [...(sets[at]?.values() ?? [])]
+      .map(({ title, members, used }) => ({ title, limit: resolveCount(spec.maxUnavailable, members), used }))
+      .toSorted((a, b) => collator.compare(a.title, b.title)),
+  )
+}
+
+const collator = new Intl.Collator('en', { numeric: true })
+
+type Sets = Map<string, { readonly title: string; members: number; used: SlotView[] }>
+
+function setOf(sets: Sets | undefined, spec: BudgetSpec, { metadata }: Node) {
+  if (!sets || !selects(spec.nodeSelector, metadata.labels)) return undefined
+  const value = spec.per === undefined ? undefined : metadata.labels?.[spec.per]
+  const title = budgetSetName(spec, value)
+  const known = sets.get(title)
+  if (known) return known
+  const made = { title, members: 0, used: [] }
+  sets.set(title, made)
+  return made
+}
+
+function slotOf(node: Node, grant: Grant | undefined, tile: NodeTile | undefined): SlotView {
+  const phase = tile?.phase ?? (isReady(node) ? 'Cordoned' : 'NotReady')
+  const since = grant?.since ?? tile?.since
+  return {
+    node: node.metadata.name,
+    phase,
+    holder: grant ? ownerOfOperation(grant.holder) : 'not ours',
+    ...(since !== undefined && { since }),
+    returnsWhen: grant ? returnOfOurs(tile) : returnOfOthers(node),
+  }
+}
+
+function returnOfOurs(tile: NodeTile | undefined): string {
+  switch (tile?.phase) {
+    case 'Draining':
+      return tile.reason ? `drained and worked on; now: ${tile.reason.message}` : 'drained, worked on and healthy again'
+    case 'Failed':
+    case 'RequiresAttention':
+      return `a person has put it right and retried it: slipway retry ${tile.update ?? 'UPDATE'} ${tile.name}`
+    case 'Verifying':
+      return 'it has shown itself healthy'
+    default:
+      return 'its work is done and it is healthy again'
+  }
+}
+
+function returnOfOthers(node: Node): string {
+  const hold = holdOf(node)
+  if (hold !== undefined) return `released by the one who holds it: ${hold}`
+  if (!isReady(node)) return 'it is Ready again'
+  return `${whyAway(node)}: kubectl uncordon ${node.metadata.name}`
+}

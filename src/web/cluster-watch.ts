@@ -1,0 +1,167 @@
+// Everything the console shows, kept in step with the API. A kind that this person may not list is left out and said so; an API
+// that is away is said so, too, and asked again until it is back.
+
+import { type DirectUpdate, directUpdates } from '../api/direct-update.ts'
+import { type KubeObject, type Node, nodes, type ResourceType } from '../api/kube.ts'
+import { isKubeError } from '../api/kube-error.ts'
+import { type MaintenancePolicy, maintenancePolicies } from '../api/maintenance-policy.ts'
+import { type NodeState, nodeStates } from '../api/node-state.ts'
+import { type ScheduledUpdate, scheduledUpdates, type UpdateSchedule, updateSchedules } from '../api/schedule.ts'
+import { asSlipwayError } from '../core/failure.ts'
+import { Reflector } from '../kube/reflector.ts'
+import { Store } from '../kube/store.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { KubeApi } from '../ports/kube-api.ts'
+import type { Log } from '../ports/log.ts'
+import type { Random } from '../ports/random.ts'
+import { slimNode, slimState, withoutManagers } from './slim.ts'
+
+export interface WatchDependencies {
+  readonly api: KubeApi
+  /** The time of this program. */
+  readonly clock: Clock
+  /** The time of the cluster: another one where that is simulated. */
+  readonly clusterClock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+export interface Trouble {
+  readonly since: string
+  readonly message: string
+  readonly nextStep: string
+}
+
+/** Somebody looks at it: what is back is shown soon. */
+const retryAtMostMs = 3_000
+const probeMs = 1_500
+
+interface Part {
+  readonly type: ResourceType
+  readonly run: (signal: AbortSignal) => Promise<void>
+  readonly isSynced: () => boolean
+}
+
+export class ClusterWatch {
+  readonly nodes = new Store<Node>()
+  readonly states = new Store<NodeState>()
+  readonly updates = new Store<DirectUpdate>()
+  readonly policies = new Store<MaintenancePolicy>()
+  readonly scheduled = new Store<ScheduledUpdate>()
+  readonly schedules = new Store<UpdateSchedule>()
+  readonly #deps: WatchDependencies
+  readonly #parts: readonly Part[]
+  readonly #failures = new Map<string, unknown>()
+  readonly #listeners = new Set<() => void>()
+  readonly #waiting = new Set<() => void>()
+  #trouble: Trouble | undefined
+  #probing = false
+  #signal: AbortSignal | undefined
+
+  constructor(deps: WatchDependencies) {
+    this.#deps = deps
+    this.#parts = [
+      this.#part(nodes, this.nodes, slimNode),
+      this.#part(nodeStates, this.states, slimState),
+      this.#part(directUpdates, this.updates, withoutManagers),
+      this.#part(maintenancePolicies, this.policies, withoutManagers),
+      this.#part(scheduledUpdates, this.scheduled, withoutManagers),
+      this.#part(updateSchedules, this.schedules, withoutManagers),
+    ]
+  }
+
+  /** Told when `trouble` or `missing` may have changed. */
+  onHealth(listener: () => void): void {
+    this.#listeners.add(listener)
+  }
+
+  get trouble(): Trouble | undefined {
+    return this.#trouble
+  }
+
+  /** What is not shown, and why. */
+  get missing(): readonly string[] {
+    return this.#parts.flatMap(({ type }) => {
+      const failure = this.#failures.get(type.plural)
+      const [group = ''] = type.apiVersion.split('/v')
+      const name = type.apiVersion.includes('/') ? `${type.plural}.${group}` : type.plural
+      if (isKubeError(failure, 'Forbidden')) return [`list ${name}`]
+      return isKubeError(failure, 'NotFound') ? [`${type.kind} (this cluster does not know the kind)`] : []
+    })
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal
+    await Promise.all(this.#parts.map((part) => part.run(signal)))
+  }
+
+  /** Resolves when each kind was seen whole, or there is a word on why not. */
+  ready(): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        const isTold = this.#parts.every(({ type, isSynced }) => isSynced() || this.#failures.has(type.plural))
+        if (!isTold) return
+        this.#waiting.delete(look)
+        resolve()
+      }
+      this.#waiting.add(look)
+      look()
+    })
+  }
+
+  #part<T extends KubeObject>(type: ResourceType<T>, store: Store<T>, transform: (object: T) => T): Part {
+    const { api, clusterClock, random, log } = this.#deps
+    const onFailure = (failure: unknown) => this.#noteFailure(type, failure)
+    const reflector = new Reflector({
+      ...{ api, type, store, transform, random, log, retryAtMostMs, onFailure },
+      clock: clusterClock,
+    })
+    const run = async (signal: AbortSignal) => {
+      const running = reflector.run(signal)
+      reflector.synced(signal).then(
+        () => this.#look(),
+        () => undefined,
+      )
+      await running
+    }
+    return { type, run, isSynced: () => reflector.isSynced }
+  }
+
+  #noteFailure({ plural }: ResourceType, failure: unknown): void {
+    if (failure === undefined) this.#failures.delete(plural)
+    else this.#failures.set(plural, failure)
+    if (failure !== undefined && !isKubeError(failure, 'Forbidden', 'NotFound', 'Expired')) void this.#probe()
+    this.#look()
+    this.#tell()
+  }
+
+  #look(): void {
+    for (const look of [...this.#waiting]) look()
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** A stream that broke says little; whether the API answers says all. */
+  async #probe(): Promise<void> {
+    if (this.#probing) return
+    this.#probing = true
+    const { api, clock, clusterClock } = this.#deps
+    const signal = this.#signal
+    while (signal && !signal.aborted) {
+      try {
+        await api.serverVersion(signal)
+        break
+      } catch (error) {
+        const { message, nextStep = 'it is asked again' } = asSlipwayError(error)
+        if (!this.#trouble) this.#trouble = { since: clusterClock.now().toISOString(), message, nextStep }
+        this.#tell()
+        await new Promise<void>((resolve) => clock.after(probeMs, resolve))
+      }
+    }
+    this.#probing = false
+    this.#trouble = undefined
+    this.#tell()
+  }
+}

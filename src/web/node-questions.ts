@@ -1,0 +1,89 @@
+// One node, asked afresh: its life, its steps, what its drain waits for, what they wrote.
+
+import type { NodeDetail, NodeLog, NodeTile } from '../api/console.ts'
+import { nodes } from '../api/kube.ts'
+import { isKubeError } from '../api/kube-error.ts'
+import { type LogQuestion, logsAnnotation, maxLogBytes, type NodeState, nodeStates } from '../api/node-state.ts'
+import { SlipwayError } from '../api/slipway-error.ts'
+import { nodeDetail } from '../core/view/node-detail.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Compression } from '../ports/compression.ts'
+import type { KubeApi } from '../ports/kube-api.ts'
+import type { Random } from '../ports/random.ts'
+
+export interface QuestionDependencies {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+  readonly compression: () => Promise<Compression>
+}
+
+export interface LogWish {
+  readonly step?: string
+  /** From the host, through the operator; otherwise the last lines that the status carries. */
+  readonly full: boolean
+}
+
+/** An agent that works answers within a second or two. */
+const patienceMs = 60_000
+const lookEveryMs = 500
+
+export class NodeQuestions {
+  readonly #deps: QuestionDependencies
+
+  constructor(deps: QuestionDependencies) {
+    this.#deps = deps
+  }
+
+  async detail(tile: NodeTile, signal: AbortSignal): Promise<NodeDetail> {
+    const [node, state] = await Promise.all([
+      this.#deps.api.get(nodes, { name: tile.name }, signal),
+      this.#stateOf(tile.name, signal),
+    ])
+    return nodeDetail(tile, node, state)
+  }
+
+  async log(node: string, { step, full }: LogWish, signal: AbortSignal): Promise<NodeLog> {
+    const part = step === undefined ? '' : ` --step ${step}`
+    const command = `slipway logs ${node}${part}${full ? ' --full' : ''}`
+    if (full)
+      return { node, entries: [{ step: step ?? 'all', text: await this.#fetched(node, step, signal) }], command }
+    const order = (await this.#stateOf(node, signal))?.status?.agent?.order
+    const steps = order?.steps.filter(({ name }) => step === undefined || name === step) ?? []
+    const entries = steps.map(({ name, startedAt, logTail = '' }) => ({
+      step: name,
+      ...(startedAt !== undefined && { at: startedAt }),
+      text: logTail,
+    }))
+    return { node, entries, command }
+  }
+
+  /** Undefined where no agent has reported yet. */
+  async #stateOf(name: string, signal: AbortSignal): Promise<NodeState | undefined> {
+    try {
+      return await this.#deps.api.get(nodeStates, { name }, signal)
+    } catch (error) {
+      if (isKubeError(error, 'NotFound')) return undefined
+      throw error
+    }
+  }
+
+  async #fetched(name: string, step: string | undefined, signal: AbortSignal): Promise<string> {
+    const { api, clock, random } = this.#deps
+    const question: LogQuestion = { request: random.uuid(), ...(step !== undefined && { step }), bytes: maxLogBytes }
+    const body = { metadata: { annotations: { [logsAnnotation]: JSON.stringify(question) } } }
+    await api.patch(nodeStates, { name }, { type: 'merge', body }, signal)
+    const untilMs = clock.monotonicMs() + patienceMs
+    while (clock.monotonicMs() < untilMs && !signal.aborted) {
+      const logs = (await this.#stateOf(name, signal))?.status?.agent?.logs
+      if (logs?.request === question.request) {
+        if (logs.reason) throw new SlipwayError('NotFound', logs.reason.message)
+        return (await this.#deps.compression()).unpack(logs.gzip)
+      }
+      await new Promise<void>((resolve) => clock.after(lookEveryMs, resolve))
+    }
+    throw new SlipwayError('Refused', `no answer from ${name} within a minute`, {
+      nextStep: `look whether operator and agent are well: slipway why ${name}`,
+    })
+  }
+}

@@ -1,0 +1,80 @@
+// Every command can be learnt from its own help, and what the help shows can be typed.
+
+import { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { argumentSources } from '../../src/cli/completion/candidates.ts'
+import { everyCommand, makeProgram, pathOf } from '../../src/cli/program.ts'
+import { shellWords } from '../../src/core/import/shell-words.ts'
+import { commandTree, helpAfter } from '../../src/main/reference/render-commands.ts'
+
+const tree = await commandTree()
+const commands = everyCommand(tree).filter((command) => command.name() !== 'help')
+const named = commands.map((command) => ({ path: pathOf(command), command }))
+
+describe('the help of each command', () => {
+  test.each(named)('$path has a summary, a description and an example of its own', ({ path, command }) => {
+    expect(command.summary() || command.name().startsWith('__')).toBeTruthy()
+    expect(command.description()).toMatch(/\.$/)
+    // Whoever looks has a width of their own.
+    expect(command.description()).not.toContain('\n')
+    const own = examplesOf(command).filter((line) => `${line} `.includes(`${path} `))
+    expect(own, `examples of ${path}`).not.toEqual([])
+  })
+
+  test.each([...named, { path: 'slipway', command: tree }])('$path fits on a terminal of 80 columns', ({ command }) => {
+    // A command is typed whole; what is said of it is not cut for whoever has a small window.
+    const said = helpAfter(command)
+      .split('\n')
+      .filter((line) => !/^ {2}slipway (?!.* {3})/.test(line))
+    expect(said.filter((line) => line.length > 80)).toEqual([])
+  })
+
+  test.each(named)('$path says what each option is for', ({ command }) => {
+    expect(command.options.filter(({ description }) => description === '').map(({ flags }) => flags)).toEqual([])
+  })
+})
+
+describe('what the help shows can be typed', () => {
+  const lines = [tree, ...commands].flatMap((command) => examplesOf(command).flatMap(calls))
+
+  test.each([...new Set(lines)])('%s', async (line) => {
+    const words = shellWords(line)
+    if (!words) throw new Error('a quote is never closed')
+    const ran: string[] = []
+    let said = ''
+    const note = { write: (text: string) => (said += text), columns: 100, rows: 24, isTTY: false, color: false }
+    const parts = { out: note, err: note, version: '', program: 'slipway' }
+    const program = await makeProgram(words, parts, () => async (...values) => {
+      const last: unknown = values.at(-1)
+      if (last instanceof Command) ran.push(pathOf(last))
+    })
+    await program.parseAsync(words.slice(1), { from: 'user' }).catch((error: Error) => {
+      throw new Error(`${error.message}: ${said}`)
+    })
+    expect(ran).toHaveLength(1)
+    expect(line.startsWith(ran[0] ?? '')).toBe(true)
+  })
+})
+
+test('names are completed for arguments that are there', () => {
+  const present = commands.flatMap((command) =>
+    command.registeredArguments.map((argument) => `${command.name()} ${argument.name()}`),
+  )
+  expect(Object.keys(argumentSources).filter((key) => !present.includes(key))).toEqual([])
+})
+
+/** The indented lines below "Example:" or "Examples:". */
+function examplesOf(command: Command): readonly string[] {
+  const [, shown = ''] = /(?:^|\n)Examples?:\n((?: {2}.*(?:\n|$))+)/.exec(helpAfter(command)) ?? []
+  return shown.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]))
+}
+
+/** The calls of slipway in one line of a shell, without what is piped, redirected or remarked. */
+function calls(line: string): readonly string[] {
+  const [said = ''] = line.split(/\s{3,}/)
+  return said
+    .replace(/^source <\((.*)\)$/, '$1')
+    .split(/&&|\|\||\||>/)
+    .map((part) => part.trim())
+    .filter((part) => part.startsWith('slipway '))
+}
