@@ -9,7 +9,8 @@ let stop: (() => void) | undefined
 afterEach(() => stop?.())
 
 test('prints the address of a live console, stays after the end, and Ctrl-C ends it well', async () => {
-  const run = ['-qec', './slipway demo --nodes 6 --speed 2000', '/dev/null']
+  // In place of the shell: one that waits would be told of Ctrl-C, too, and some then report that instead.
+  const run = ['-qec', 'exec ./slipway demo --nodes 6 --speed 2000', '/dev/null']
   const terminal = spawn('script', run, { cwd: repository, stdio: ['pipe', 'pipe', 'inherit'] })
   stop = () => terminal.kill('SIGKILL')
   const ended = new Promise<number | null>((resolve) => terminal.once('exit', resolve))
