@@ -1,7 +1,8 @@
-// The programs of Debian the bed works with; what is missing is installed, once.
+// What the bed takes from Debian: programs it works with, installed where missing, and packages it only looks into.
 
-import { access, constants } from 'node:fs/promises'
+import { access, constants, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { assetsFolder, locked } from './cache-folder.ts'
 import { runProgram } from './run-program.ts'
 
 const packageOf = {
@@ -17,19 +18,43 @@ const packageOf = {
 
 /** Makes sure all of them are there; throws with the words to type where this user may not install. */
 export async function needHostPackages(packages: Readonly<Record<string, string>> = packageOf): Promise<void> {
+  if ((await missingOf(packages)).length === 0) return
+  await withApt(async () => {
+    // Another may have installed them meanwhile.
+    const missing = await missingOf(packages)
+    if (missing.length === 0) return
+    const command = ['install', '-y', '-qq', '--no-install-recommends', ...missing]
+    if (process.getuid?.() !== 0) throw new Error(`the bed needs: apt-get ${command.join(' ')}`)
+    const env = { DEBIAN_FRONTEND: 'noninteractive' }
+    await withFreshLists(() => runProgram('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...command], { env }))
+  })
+}
+
+/** The files of packages, without installing them, into `folder`. */
+export async function unpackPackages(packages: readonly string[], folder: string): Promise<void> {
+  const scratch = await mkdtemp(join(folder, 'packages-'))
+  await withApt(() => withFreshLists(() => runProgram('apt-get', ['download', '-qq', ...packages], { cwd: scratch })))
+  for (const file of await readdir(scratch)) await runProgram('dpkg-deb', ['-x', join(scratch, file), folder])
+  await rm(scratch, { recursive: true })
+}
+
+/** One of ours at a time: in containers `update` removes the files that another has fetched and not yet installed. */
+function withApt<T>(work: () => Promise<T>): Promise<T> {
+  return locked(join(assetsFolder(), 'apt.lock'), work)
+}
+
+/** The lists may be old or missing. */
+function withFreshLists<T>(work: () => Promise<T>): Promise<T> {
+  return work().catch(async () => {
+    await runProgram('apt-get', ['update', '-qq'])
+    return work()
+  })
+}
+
+async function missingOf(packages: Readonly<Record<string, string>>): Promise<string[]> {
   const missing: string[] = []
   for (const [program, name] of Object.entries(packages)) if (!(await isInPath(program))) missing.push(name)
-  if (missing.length === 0) return
-  const command = ['install', '-y', '-qq', '--no-install-recommends', ...missing]
-  if (process.getuid?.() !== 0) throw new Error(`the bed needs: apt-get ${command.join(' ')}`)
-  const env = { DEBIAN_FRONTEND: 'noninteractive' }
-  try {
-    await runProgram('apt-get', command, { env })
-  } catch {
-    // The lists may be old or missing.
-    await runProgram('apt-get', ['update', '-qq'], { env })
-    await runProgram('apt-get', command, { env })
-  }
+  return missing
 }
 
 async function isInPath(program: string): Promise<boolean> {

@@ -2,9 +2,10 @@
 // from its module: Debian's needs files where only root may put them.
 
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cachedFolder } from './cache-folder.ts'
+import { unpackPackages } from './host-packages.ts'
 import { alertmanager } from './program-set.ts'
 import { programFolder, sayToStderr } from './programs.ts'
 import { runProgram } from './run-program.ts'
@@ -42,10 +43,7 @@ export async function monitoringPrograms(): Promise<MonitoringPrograms> {
 async function fromDebian(folder: string, scratch: string): Promise<void> {
   const root = join(scratch, 'root')
   await mkdir(root, { recursive: true })
-  await runProgram('apt-get', ['download', 'prometheus'], { cwd: scratch })
-  for (const file of await readdir(scratch)) {
-    if (file.endsWith('.deb')) await runProgram('dpkg-deb', ['-x', join(scratch, file), root])
-  }
+  await unpackPackages(['prometheus'], root)
   for (const program of names) await copyFile(join(root, 'usr/bin', program), join(folder, program))
 }
 

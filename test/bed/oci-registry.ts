@@ -1,14 +1,14 @@
 // A real OCI registry on loopback: Debian's docker-registry, unpacked into the cache. Open and plain, or with TLS and a password, over
 // the same content.
 
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { cachedFolder } from './cache-folder.ts'
 import type { Pair } from './certificates.ts'
 import { ChildProgram } from './child-program.ts'
+import { unpackPackages } from './host-packages.ts'
 import { sayToStderr } from './programs.ts'
-import { runProgram } from './run-program.ts'
 
 export interface OciRegistryOptions {
   /** Where its settings and its log lie, and its content unless another folder is named. */
@@ -81,14 +81,8 @@ export async function whyNoOciRegistry(): Promise<string | undefined> {
 }
 
 async function registryProgram(): Promise<string> {
-  const folder = await cachedFolder(`docker-registry-${process.platform}-${process.arch}`, async (fresh) => {
-    const scratch = join(fresh, 'scratch')
-    await mkdir(scratch)
-    await runProgram('apt-get', ['download', 'docker-registry'], { cwd: scratch })
-    for (const file of await readdir(scratch)) {
-      if (file.endsWith('.deb')) await runProgram('dpkg-deb', ['-x', join(scratch, file), fresh])
-    }
-    await rm(scratch, { recursive: true, force: true })
-  })
+  const folder = await cachedFolder(`docker-registry-${process.platform}-${process.arch}`, (fresh) =>
+    unpackPackages(['docker-registry'], fresh),
+  )
   return join(folder, 'usr/bin/docker-registry')
 }

@@ -1,10 +1,10 @@
 // Programs of another architecture, run by QEMU's user mode from Debian: no machine is booted, nothing is installed.
 
-import { copyFile, mkdir, readdir, rm } from 'node:fs/promises'
+import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cachedFolder } from './cache-folder.ts'
 import { type Execution, execute } from './execute.ts'
-import { runProgram } from './run-program.ts'
+import { unpackPackages } from './host-packages.ts'
 
 const processors = { amd64: 'x86_64', arm64: 'aarch64' } as const
 
@@ -30,13 +30,7 @@ async function qemuFolder(): Promise<string> {
   return await cachedFolder('qemu-user-static', async (folder) => {
     const scratch = join(folder, 'scratch')
     await mkdir(scratch)
-    const fetch = () => runProgram('apt-get', ['download', '-qq', 'qemu-user-static'], { cwd: scratch })
-    // The lists may be old or missing.
-    await fetch().catch(async () => {
-      await runProgram('apt-get', ['update', '-qq'])
-      await fetch()
-    })
-    for (const name of await readdir(scratch)) await runProgram('dpkg-deb', ['-x', join(scratch, name), scratch])
+    await unpackPackages(['qemu-user-static'], scratch)
     const bin = join(scratch, 'usr/bin')
     for (const processor of Object.values(processors)) {
       await copyFile(join(bin, `qemu-${processor}-static`), join(folder, processor))

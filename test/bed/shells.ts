@@ -1,9 +1,9 @@
 // zsh and fish for the tests of completion, unpacked from Debian's packages into the cache; bash is on every machine.
 
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cachedFolder, exists } from './cache-folder.ts'
-import { runProgram } from './run-program.ts'
+import { unpackPackages } from './host-packages.ts'
 
 export interface Shells {
   readonly zsh: string
@@ -17,7 +17,9 @@ export interface Shells {
 const packages = ['zsh', 'zsh-common', 'fish', 'fish-common', 'libpcre2-32-0']
 
 export async function unpackedShells(): Promise<Shells> {
-  const root = await cachedFolder(`shells-${process.platform}-${process.arch}`, unpack)
+  const root = await cachedFolder(`shells-${process.platform}-${process.arch}`, (folder) =>
+    unpackPackages(packages, folder),
+  )
   const libraries = await libraryFolder(root)
   const [version = ''] = await readdir(join(libraries, 'zsh'))
   const functions = join(root, 'usr/share/zsh/functions')
@@ -30,21 +32,6 @@ export async function unpackedShells(): Promise<Shells> {
     fish: join(root, 'usr/bin/fish'),
     env: { LD_LIBRARY_PATH: libraries },
   }
-}
-
-async function unpack(folder: string): Promise<void> {
-  const scratch = join(folder, 'scratch')
-  await mkdir(scratch)
-  const download = () => runProgram('apt-get', ['download', ...packages], { cwd: scratch })
-  // The lists may be old or missing.
-  await download().catch(async () => {
-    await runProgram('apt-get', ['update', '-qq'])
-    await download()
-  })
-  for (const file of await readdir(scratch)) {
-    if (file.endsWith('.deb')) await runProgram('dpkg-deb', ['-x', join(scratch, file), folder])
-  }
-  await rm(scratch, { recursive: true })
 }
 
 /** That of the machine's kind, as x86_64-linux-gnu. */
