@@ -88,6 +88,8 @@ const planning = {
   ScheduleInvalid: 'its time, cron expression or zone cannot be read, so nothing is made; correct the spec',
   UpdateNotMade:
     'the DirectUpdate of a schedule cannot be made: the API server refuses it, or another of its name is in the way; the message says which. It is tried again until startBy',
+  ForeignNoted:
+    'a resource of another system is carried out, but not all of it as it would be there; its annotation slipway.dev/message says what',
   ForeignRefused:
     'a resource of another system asks for what cannot be carried out; its status or its annotation slipway.dev/message says what',
   Planned: 'the update can be carried out',

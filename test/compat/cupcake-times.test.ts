@@ -90,6 +90,8 @@ describe('an UpdateSchedule', () => {
     await cluster.until('it is planned', () => schedule(story)?.status?.nextScheduledTime !== undefined)
     expect(schedule(story)?.status?.nextScheduledTime).toBe('2026-01-05T09:00:00.000Z')
     expect(schedule(story)?.metadata.annotations?.[foreignMessage]).toContain('without end it closes at 24:00')
+    await cluster.pass(1_000)
+    expect(cluster.told('UpdateSchedule', 'often')).toEqual(['Made', 'ForeignNoted'])
     await cluster.until('one is made', () => ours(story).length === 1, 3 * hour)
     await cluster.pass(Date.parse('2026-01-05T10:59:00Z') - cluster.sim.clock.nowMs())
     expect(cluster.taken).toEqual([])

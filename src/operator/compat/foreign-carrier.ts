@@ -182,7 +182,9 @@ export class ForeignCarrier<F extends Theirs, O extends Ours<S>, S extends objec
   }
 
   async #tell(known: F, ours: O, notes: readonly string[], signal: AbortSignal): Promise<number | undefined> {
-    const theirs = this.#options.wordless ? await this.#annotate(known, notes.join('; ') || null, signal) : known
+    const theirs = this.#options.wordless
+      ? await this.#annotate(known, notes.join('; ') || null, 'ForeignNoted', signal)
+      : known
     if (!theirs) return undefined
     const { name } = theirs.metadata
     const status = this.#options.statusOf(theirs, ours, notes)
@@ -196,13 +198,18 @@ export class ForeignCarrier<F extends Theirs, O extends Ours<S>, S extends objec
 
   async #refuse(theirs: F, why: Refusal, signal: AbortSignal): Promise<void> {
     const status = this.#options.withoutOurs(theirs, why)
-    const next = await this.#annotate(theirs, why.refusal, signal)
+    const next = await this.#annotate(theirs, why.refusal, 'ForeignRefused', signal)
     if (status && next) await this.#writeStatus(next, status, signal)
   }
 
-  async #annotate(theirs: F, message: string | null, signal: AbortSignal): Promise<F | undefined> {
+  async #annotate(
+    theirs: F,
+    message: string | null,
+    reason: 'ForeignNoted' | 'ForeignRefused',
+    signal: AbortSignal,
+  ): Promise<F | undefined> {
     if ((theirs.metadata.annotations?.[foreignMessage] ?? null) === message) return theirs
-    if (message !== null) this.#say(theirs, 'Warning', 'ForeignRefused', message)
+    if (message !== null) this.#say(theirs, 'Warning', reason, message)
     return await this.#patch(theirs, { metadata: { annotations: { [foreignMessage]: message } } }, signal)
   }
 
