@@ -63,7 +63,7 @@ function faultRuns({ 'fault-runs': result }: Results): ProofPoint {
     ]),
     ...(result && { table: faultTable(result.faults) }),
     limits:
-      'A simulator knows what it was taught; one suite of contracts holds it against a real API server. Resources of other tools, OS images and restores are not drawn.',
+      'A simulator knows what it was taught; one suite of contracts holds it against a real API server. Restores of etcd are not drawn.',
   }
 }
 

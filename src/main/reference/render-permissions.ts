@@ -31,7 +31,8 @@ const head = `<!-- Generated from the rights in src/cli/install by make referenc
 What \`slipway install --print\` asks the cluster for, and why. The last column names the tests, on a real API server and with these very
 rights, that use each verb of each resource: they fail where it is missing, and where they are named for a right that they do not use.
 
-Agents have no right over pods, nodes or Secrets. An admission policy refuses an agent that writes another node's NodeState, or the
+Agents have no right over pods, nodes or Secrets; those that run as a service of their host (\`--host-service\`) speak as its kubelet, and
+have what a kubelet has. An admission policy refuses an agent that writes another node's NodeState, or the
 operator's half of its own. On its host an agent is root: that is its work.
 
 The roles named slipway-… below are for people and bound to nobody: bind them as you see fit. Whoever has **slipway-host-admin** is root on
