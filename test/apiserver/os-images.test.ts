@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type DirectUpdate, directUpdates } from '../../src/api/direct-update.ts'
 import { maintenancePolicies, policyName } from '../../src/api/maintenance-policy.ts'
 import { nodeStates } from '../../src/api/node-state.ts'
+import { updateSchedules } from '../../src/api/schedule.ts'
 import { FilledRegistry, password, repository, username } from '../bed/filled-registry.ts'
 import { whyNoOciRegistry } from '../bed/oci-registry.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
@@ -80,6 +81,22 @@ describe.skipIf(missing)('OS images on a real API server', () => {
     await rig.createUpdate('again', { os: { image: `${os}:1.*` } })
     const again = await until('again', ({ phase }) => phase === 'Succeeded')
     expect(again?.summary).toMatchObject({ total: 3, skipped: 3, done: 0 })
+  })
+
+  test('a newer one that a schedule finds under its pattern is brought to every host', async () => {
+    const digest = await registry.push('1.11', 'amd64')
+    const name = 'minutely'
+    const { apiVersion, kind } = updateSchedules
+    const spec = { cron: '* * * * *', template: { spec: { os: { image: `${os}:1.*` } } } }
+    await rig.api.create(updateSchedules, { apiVersion, kind, metadata: { name }, spec }, signal)
+    const due = { ...within, timeout: 150_000 }
+    await vi.waitFor(async () => expect(await booted()).toEqual([digest, digest, digest]), due)
+    const [made] = (await rig.api.list(directUpdates, {}, signal)).items.filter(({ metadata }) =>
+      metadata.ownerReferences?.some((owner) => owner.kind === kind),
+    )
+    expect(made?.status?.osImage).toMatchObject({ image: `${os}:1.*`, reference: `${os}:1.11`, digest })
+    await until(made?.metadata.name ?? '', ({ phase }) => phase === 'Succeeded')
+    await rig.api.delete(updateSchedules, { name }, {}, signal)
   })
 
   test('that were not made for a host, or are not there, are refused', async () => {
