@@ -1,9 +1,15 @@
 // Requests to one bucket: signed or with a token, tried again while that may help.
 
 import { createHash } from 'node:crypto'
-import { type IncomingHttpHeaders, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
+import {
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  Agent as PlainAgent,
+  request as plainRequest,
+} from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
-import { rootCertificates } from 'node:tls'
+import { createSecureContext, rootCertificates } from 'node:tls'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Random } from '../../../ports/random.ts'
 import { errorOfAnswer, errorOfSilence, isPassing } from './bucket-errors.ts'
@@ -55,6 +61,7 @@ const backOff = { baseMs: 500, maxMs: 15_000 }
 const defaultAttempts = 6
 const defaultSilenceMs = 60_000
 const maxAnswerBytes = 4 * 1024 * 1024
+const pieceBytes = 64 * 1024
 
 export class BucketClient {
   readonly #settings: BucketSettings
@@ -68,7 +75,9 @@ export class BucketClient {
     this.#settings = settings
     this.#tools = tools
     this.#plain = new PlainAgent(options)
-    this.#secure = new SecureAgent({ ...options, ...(ca !== undefined && { ca: [...rootCertificates, ca] }) })
+    // Read once: a server may close after each part, and some megabytes of certificates for each connection wait long to be cleared away.
+    const trusted = ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...rootCertificates, ca] }) }
+    this.#secure = new SecureAgent({ ...options, ...trusted })
   }
 
   /** The whole answer, a small one. Throws StoreRefused or, after the last try, StoreUnreachable. */
@@ -164,7 +173,7 @@ export class BucketClient {
           : plainRequest(url, { ...options, agent: this.#plain }, resolve)
       asking.setTimeout(silenceMs, () => asking.destroy(new Error(`it stays silent for ${silenceMs / 1000} s`)))
       asking.on('error', reject)
-      asking.end(body)
+      sendInPieces(asking, body ?? new Uint8Array())
     })
   }
 
@@ -200,6 +209,23 @@ export class BucketClient {
     const { bucket, endpoint } = this.#settings
     return `${bucket}${key === '' ? '' : `/${key}`} at ${endpoint.host}`
   }
+}
+
+/** Each when the one before has gone: TLS keeps a sealed copy of all that it is given at once. */
+function sendInPieces(asking: ClientRequest, body: Uint8Array): void {
+  let at = 0
+  const send = () => {
+    while (at < body.length) {
+      const piece = body.subarray(at, at + pieceBytes)
+      at += piece.length
+      if (!asking.write(piece)) {
+        asking.once('drain', send)
+        return
+      }
+    }
+    asking.end()
+  }
+  send()
 }
 
 async function textOf(answer: IncomingMessage, maxBytes: number): Promise<string> {

@@ -204,6 +204,19 @@ describe('an upload in parts', () => {
   })
 })
 
+it('a part that is sent in many pieces comes as it was, twice where the first time broke off', async () => {
+  const { asked, settings } = await rig((_, answer, count) => (count === 1 ? answer.destroy() : say(answer, 200)))
+  const client = new BucketClient(settings, { clock: new HastyClock(), random: new SeededRandom(1) })
+  closing.push(() => client.close())
+  const random = new SeededRandom(2)
+  const large = Buffer.from(Array.from({ length: 1_000_001 }, () => Math.floor(random.next() * 256)))
+  const once = async function* () {
+    yield large
+  }
+  await new BucketStore(client, { scheme: 's3', bucket: 'backups' }).put('b1', once(), signal)
+  expect(asked.map(({ body }) => body.equals(large))).toEqual([true, true])
+})
+
 it('a bucket may be part of the host’s name, behind a proxy', async () => {
   const { asked, settings, port } = await rig((_, answer) => say(answer, 200, '<ListBucketResult/>'))
   const proxyEnv = { HTTP_PROXY: `http://127.0.0.1:${port}` }

@@ -8,8 +8,8 @@ import { errorOfAnswer } from './bucket-errors.ts'
 import { completionOf, errorOf, listedPage, unfinishedUploads, uploadOf } from './bucket-xml.ts'
 import { filledParts, type Part } from './part-filler.ts'
 
-/** With the most parts there may be, 10,000, this is room for ten times the largest etcd. */
-const defaultPartBytes = 8 * 1024 * 1024
+/** The least S3 takes, for two of them are held in memory. With the most parts there may be, 10,000, room for six times the largest etcd. */
+const defaultPartBytes = 5 * 1024 * 1024
 /** For clearing up after one who was told to stop. */
 const clearMs = 20_000
 
