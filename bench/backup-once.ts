@@ -1,7 +1,7 @@
-// `node bench/backup-once.ts MODE FOLDER GIB HASH [ENDPOINT]`: one pass of a stream like a snapshot of etcd, or of a part of what is done
-// with it, into a folder or a bucket; in a process of its own, so that its memory is its own.
+// `node bench/backup-once.ts MODE FOLDER GIB HASH [ENDPOINT CA]`: one pass of a stream like a snapshot of etcd, or of a part of what is done
+// with it, into a folder or a bucket; in a process of its own, so that its memory is its own. What it reads comes from files in FOLDER.
 
-import { readFileSync } from 'node:fs'
+import { openSync, readFileSync, readSync } from 'node:fs'
 import { backupCodec } from '../src/adapters/backup/backup-codec.ts'
 import { PathStore } from '../src/adapters/backup/path-store.ts'
 import { BucketClient } from '../src/adapters/backup/s3/bucket-client.ts'
@@ -11,12 +11,10 @@ import { SystemClock } from '../src/adapters/clock/system-clock.ts'
 import { SystemRandom } from '../src/adapters/random/system-random.ts'
 import { SnapshotStream } from '../src/agent/backup/snapshot-stream.ts'
 import { SummedBytes } from '../src/agent/backup/summed-bytes.ts'
-import { benchBucket, blockBytes, snapshotBlock } from './snapshot-like.ts'
+import { benchBucket, blockBytes, blockFile, linesFile, pieceBytes } from './snapshot-like.ts'
 
-const [, , mode = '', folder = '', gibText = '1', hash = '', endpoint = ''] = process.argv
+const [, , mode = '', folder = '', gibText = '1', hash = '', endpoint = '', ca = ''] = process.argv
 const blocks = (Number(gibText) * 1024 ** 3) / blockBytes
-const block = snapshotBlock()
-const pieceBytes = 32 * 1024
 const store = endpoint === '' ? new PathStore({ root: '', folder, title: folder, isLocal: true }) : bucketStore()
 const { signal } = new AbortController()
 
@@ -27,41 +25,41 @@ function bucketStore(): BucketStore {
     endpoint: new URL(endpoint),
     virtualHost: false,
     region: 'us-east-1',
+    ca,
     credentials,
   }
   const client = new BucketClient(settings, { clock: new SystemClock(), random: new SystemRandom() })
   return new BucketStore(client, { scheme: 's3', bucket: benchBucket })
 }
 
-/** As etcd's gateway sends it; each piece cut where a socket would. */
-async function* gatewayLines(): AsyncGenerator<Uint8Array> {
-  const bytes = Buffer.alloc(blockBytes * 1.4)
-  let end = 0
-  for (let at = 0; at < blockBytes; at += pieceBytes) {
-    const blob = block.subarray(at, at + pieceBytes).toString('base64')
-    end += bytes.write(`{"result":{"remaining_bytes":"1","blob":"${blob}","version":"3.6.8"}}\n`, end)
-  }
+/** The file, that many times, cut where a socket would; a piece is good until the next is asked for. */
+async function* repeated(path: string, bytes: number): AsyncGenerator<Uint8Array> {
+  const file = openSync(path, 'r')
+  const piece = Buffer.allocUnsafeSlow(bytes)
   for (let count = 0; count < blocks; count++) {
-    for (let at = 0; at < end; at += 65_536) yield bytes.subarray(at, Math.min(end, at + 65_536))
+    for (let at = 0, read = 1; read > 0; at += read) {
+      read = readSync(file, piece, 0, bytes, at)
+      if (read > 0) yield piece.subarray(0, read)
+    }
   }
-  yield Buffer.from(`{"result":{"blob":"${Buffer.from(hash, 'hex').toString('base64')}"}}\n`)
 }
 
-async function* plain(): AsyncGenerator<Uint8Array> {
-  for (let count = 0; count < blocks; count++) {
-    for (let at = 0; at < blockBytes; at += pieceBytes) yield block.subarray(at, at + pieceBytes)
-  }
+/** As etcd's gateway sends it. */
+async function* gatewayLines(): AsyncGenerator<Uint8Array> {
+  yield* repeated(linesFile(folder), 65_536)
+  yield Buffer.from(`{"result":{"blob":"${Buffer.from(hash, 'hex').toString('base64')}"}}\n`)
 }
 
 /** As much as the whole pass stores, of bytes that are there already. */
 async function* storedBytes(bytes: number): AsyncGenerator<Uint8Array> {
-  for (let left = bytes; left > 0; left -= 65_536) yield block.subarray(0, Math.min(65_536, left))
+  const piece = Buffer.alloc(65_536, 'x')
+  for (let left = bytes; left > 0; left -= piece.length) yield piece.subarray(0, Math.min(piece.length, left))
 }
 
 const runs: Readonly<Record<string, () => Promise<number>>> = {
   zstd: async () => {
     let bytes = 0
-    for await (const piece of compressed(plain())) bytes += piece.length
+    for await (const piece of compressed(repeated(blockFile(folder), pieceBytes))) bytes += piece.length
     return bytes
   },
   store: async () => {

@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { SeededRandom } from '../src/sim/seeded-random.ts'
 
 /** Where a bench on a server of S3 stores it. */
 export const benchBucket = 'bench'
 
 export const blockBytes = 4 * 1024 * 1024
+export const pieceBytes = 32 * 1024
 
 /** Objects as etcd keeps them: much that is alike, and in each something that is not. It repeats further away than zstd looks. */
 export function snapshotBlock(): Buffer {
@@ -17,4 +20,18 @@ export function snapshotBlock(): Buffer {
     at += block.write(text, at, 'latin1')
   }
   return block
+}
+
+/** The block, and the same as etcd's gateway sends it: whoever reads them from there needs no memory for them. */
+export const blockFile = (folder: string) => join(folder, 'block')
+export const linesFile = (folder: string) => join(folder, 'lines')
+
+export function writeSnapshotFiles(folder: string, block: Buffer): void {
+  const lines = []
+  for (let at = 0; at < blockBytes; at += pieceBytes) {
+    const blob = block.toString('base64', at, at + pieceBytes)
+    lines.push(`{"result":{"remaining_bytes":"1","blob":"${blob}","version":"3.6.8"}}\n`)
+  }
+  writeFileSync(blockFile(folder), block)
+  writeFileSync(linesFile(folder), lines.join(''))
 }

@@ -3,8 +3,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { request as plainRequest } from 'node:http'
-import { createServer, type Server } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
@@ -20,6 +18,7 @@ import { startMoto } from '../bed/moto.ts'
 import { serverOrReason } from '../bed/optional-server.ts'
 import { startRadosgw } from '../bed/radosgw.ts'
 import { stallingLine } from '../bed/stalling-line.ts'
+import { startTlsFront } from '../bed/tls-front.ts'
 
 const { signal } = new AbortController()
 const servers = [await serverOrReason('RADOSGW', startRadosgw), await serverOrReason('MOTO', startMoto)]
@@ -215,19 +214,22 @@ describe.each(present.map((server) => ({ name: server.name, server })))('a bucke
   test('is reached over TLS by its own authority only', async () => {
     const bucket = await makeBucket('secured')
     const authority = makeAuthority('store-ca')
-    const tls = await tlsInFront(endpoint, makePair(authority, { name: 'store', ips: ['127.0.0.1'] }))
+    const tls = await startTlsFront(endpoint, makePair(authority, { name: 'store', ips: ['127.0.0.1'] }))
     try {
       const place = { bucket, endpoint: tls.url, secret: 'unused' }
       const trusting = await open({ s3: { ...place, ca: authority.certificate } }, keys)
       await trusting.put('b1', once(Buffer.from('hello')), signal)
       expect((await contentOf(trusting, 'b1'))?.toString()).toBe('hello')
+      const sent = randomBytes(server.knowsParts ? large : partBytes - 1)
+      await trusting.put('b2', once(sent), signal)
+      expect((await contentOf(trusting, 'b2'))?.equals(sent)).toBe(true)
       const strict = await open({ s3: place }, keys)
       await expect(strict.list(signal)).rejects.toMatchObject({
         code: 'StoreRefused',
         nextStep: expect.stringContaining('ca of the backup store'),
       })
     } finally {
-      tls.server.close()
+      tls.stop()
     }
   })
 
@@ -278,21 +280,3 @@ describe.each(present.map((server) => ({ name: server.name, server })))('a bucke
     })
   }
 })
-
-async function tlsInFront(
-  endpoint: string,
-  { certificate: cert, key }: { readonly certificate: string; readonly key: string },
-): Promise<{ readonly server: Server; readonly url: string }> {
-  const server = createServer({ cert, key }, (asked, answer) => {
-    const { method, headers, url = '/' } = asked
-    const passed = plainRequest(new URL(url, endpoint), { method, headers }, (given) => {
-      answer.writeHead(given.statusCode ?? 500, given.headers)
-      given.pipe(answer)
-    })
-    passed.on('error', () => answer.destroy())
-    asked.pipe(passed)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  return { server, url: `https://127.0.0.1:${typeof address === 'object' ? address?.port : 0}` }
-}
