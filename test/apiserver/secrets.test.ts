@@ -10,6 +10,7 @@ import { type MaintenancePolicySpec, maintenancePolicies, policyName } from '../
 import { nodeProfiles } from '../../src/api/node-profile.ts'
 import { nodeStates } from '../../src/api/node-state.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
+import { secretsIn } from '../bed/secret-forms.ts'
 import { kubectl, namespace } from '../rollout-rig/installation.ts'
 import { RolloutRig } from '../rollout-rig/rollout-rig.ts'
 import { runSlipway } from '../rollout-rig/slipway-process.ts'
@@ -34,22 +35,7 @@ const planted = {
 } as const
 type Planted = keyof typeof planted
 
-/** As it is, and as others write it down: base64 as Secrets and Basic authentication have it, hexadecimal, in an address. */
-const forms = (text: string): readonly string[] => [
-  text,
-  ...[0, 1, 2].map((shift) => {
-    // Within a longer text it may begin at any of three places; what the neighbours change is left out.
-    const encoded = Buffer.from('x'.repeat(shift) + text)
-      .toString('base64')
-      .replace(/=+$/, '')
-    return encoded.slice(shift === 0 ? 0 : 4, -2)
-  }),
-  Buffer.from(text).toString('hex'),
-]
-const found = (where: string, text: string) =>
-  Object.entries(planted).flatMap(([what, value]) =>
-    forms(value).some((form) => text.includes(form)) ? [`${what} in ${where}`] : [],
-  )
+const found = (where: string, text: string) => secretsIn(text, planted).map((what) => `${what} in ${where}`)
 
 describe.skipIf(missing)('planted secrets', () => {
   let rig: RolloutRig

@@ -45,3 +45,10 @@ export async function startMoto(): Promise<S3Server> {
     },
   }
 }
+
+/** What lies there, read past our own client. It wants to be told of a key, whichever. */
+export function fromMoto({ endpoint }: S3Server, path: string): Promise<Response> {
+  const credential = 'Credential=anyone/20260101/us-east-1/s3/aws4_request'
+  const authorization = `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=host, Signature=none`
+  return fetch(`${endpoint}/${path}`, { headers: { authorization } })
+}
