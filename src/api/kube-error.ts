@@ -21,6 +21,8 @@ export class KubeError extends Error {
   readonly reason: string | undefined
   /** Status.details.causes: which fields were refused, and why (`DisruptionBudget` for evictions). */
   readonly causes: readonly KubeErrorCause[]
+  /** What to do, where more is known than the code says. */
+  readonly nextStep: string | undefined
 
   constructor(
     code: KubeErrorCode,
@@ -30,6 +32,7 @@ export class KubeError extends Error {
       readonly retryAfterMs?: number
       readonly reason?: string
       readonly causes?: readonly KubeErrorCause[]
+      readonly nextStep?: string | undefined
       readonly cause?: unknown
     } = {},
   ) {
@@ -40,6 +43,7 @@ export class KubeError extends Error {
     this.retryAfterMs = detail.retryAfterMs
     this.reason = detail.reason
     this.causes = detail.causes ?? []
+    this.nextStep = detail.nextStep
   }
 }
 

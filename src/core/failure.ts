@@ -18,7 +18,7 @@ export function asSlipwayError(error: unknown): SlipwayError {
 
 function fromKubeError(error: KubeError): SlipwayError {
   const ours = (code: SlipwayErrorCode, message: string, nextStep: string) =>
-    new SlipwayError(code, message, { nextStep, cause: error })
+    new SlipwayError(code, message, { nextStep: error.nextStep ?? nextStep, cause: error })
   switch (error.code) {
     case 'Unreachable':
     case 'Timeout':

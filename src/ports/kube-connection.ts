@@ -6,19 +6,22 @@ export interface KubeCredential {
   readonly certificate?: { readonly certificate: string; readonly key: string }
 }
 
-export interface KubeCredentials {
-  /** What to show now; cheap while nothing has to be renewed. */
-  current(signal: AbortSignal): Promise<KubeCredential>
-  /** The server refused what was shown: get it afresh next time. */
+/** What others renew while we run. */
+export interface Renewable<T> {
+  /** What counts now; cheap while nothing has to be renewed. */
+  current(signal: AbortSignal): Promise<T>
+  /** It did not hold: get it afresh next time. */
   refused(): void
 }
+
+export type KubeCredentials = Renewable<KubeCredential>
 
 /** Where an API server is and how to be believed by it: from a kubeconfig, or from within a cluster. */
 export interface KubeConnection {
   /** `https://host:port`, with a path where the API is served below one. */
   readonly server: string
   /** PEM; absent = the authorities the system trusts. */
-  readonly authority?: string
+  readonly authority?: Renewable<string>
   readonly insecureSkipTlsVerify?: boolean
   /** The name the server's certificate must be for, where it is not the host of `server`. */
   readonly tlsServerName?: string

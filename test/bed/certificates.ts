@@ -17,6 +17,8 @@ export interface Subject {
   readonly group?: string
   readonly dns?: readonly string[]
   readonly ips?: readonly string[]
+  /** A year unless told. */
+  readonly lifeMs?: number
 }
 
 const oids = {
@@ -77,7 +79,7 @@ function issue(
     integer(Buffer.concat([Buffer.from([0x01]), randomBytes(8)])),
     algorithm,
     distinguishedName(issuer),
-    sequence(instant(-3_600_000), instant(365 * 86_400_000)),
+    sequence(instant(-3_600_000), instant(subject.lifeMs ?? 365 * 86_400_000)),
     distinguishedName(subject),
     createPublicKey(key).export({ type: 'spki', format: 'der' }),
     tlv(0xa3, sequence(...extensions)),

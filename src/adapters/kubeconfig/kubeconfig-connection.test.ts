@@ -43,11 +43,8 @@ describe('kubeconfigConnection', () => {
       whole({ token: 'tok' }, { 'certificate-authority': 'ca.pem', 'tls-server-name': 'api' }),
     )
     const connection = await load([join(folder, 'none'), first, second])
-    expect(connection).toMatchObject({
-      server: 'https://one.example:6443',
-      authority: 'AUTHORITY',
-      tlsServerName: 'api',
-    })
+    expect(connection).toMatchObject({ server: 'https://one.example:6443', tlsServerName: 'api' })
+    expect(await connection.authority?.current(signal)).toBe('AUTHORITY')
     expect(connection.namespace).toBeUndefined()
     expect(await connection.credentials.current(signal)).toEqual({ authorization: 'Bearer tok' })
     expect((await load([first, second], 'here')).namespace).toBe('mine')
@@ -81,6 +78,42 @@ describe('kubeconfigConnection', () => {
     expect(await shown()).toBe('Bearer three')
   })
 
+  test('authority and certificate are read again, from their files and from the kubeconfig itself', async () => {
+    const base64 = (text: string) => Buffer.from(text).toString('base64')
+    const held = (authority: string, pair: string, more: object = {}) =>
+      whole(
+        { 'client-certificate-data': base64(pair), 'client-key-data': base64(pair) },
+        { 'certificate-authority-data': base64(authority), ...more },
+      )
+    const path = await file('k', held('A1', 'P1'))
+    const { authority, credentials } = await load([path])
+    const shown = async () => [
+      await authority?.current(signal),
+      (await credentials.current(signal)).certificate?.certificate,
+    ]
+    await file('k', held('A2', 'P2'))
+    expect(await shown()).toEqual(['A1', 'P1'])
+    authority?.refused()
+    expect(await shown()).toEqual(['A2', 'P1'])
+    credentials.refused()
+    expect(await shown()).toEqual(['A2', 'P2'])
+    for (const unfit of [held('A3', 'P3', { server: 'https://two.example' }), 'a: [']) {
+      await file('k', unfit)
+      await clock.advance(61_000)
+      expect(await shown()).toEqual(['A2', 'P2'])
+    }
+    await file('ca.pem', 'A4')
+    await file('pair.pem', 'P4')
+    const user = { 'client-certificate': 'pair.pem', 'client-key': 'pair.pem' }
+    await file('k', whole(user, { 'certificate-authority': 'ca.pem' }))
+    await clock.advance(61_000)
+    expect(await shown()).toEqual(['A4', 'P4'])
+    await file('ca.pem', '\n')
+    await file('pair.pem', 'P5')
+    await clock.advance(61_000)
+    expect(await shown()).toEqual(['A4', 'P5'])
+  })
+
   const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', interactiveMode: 'Never' }
   test.each([
     { what: 'no file', content: undefined, code: 'KubeconfigMissing', says: 'there is no kubeconfig at' },
@@ -110,6 +143,12 @@ describe('kubeconfigConnection', () => {
       content: whole({}, { 'certificate-authority': 'gone' }),
       code: 'KubeconfigBroken',
       says: 'certificate-authority gone',
+    },
+    {
+      what: 'an empty authority',
+      content: whole({}, { 'certificate-authority-data': 'Cg==' }),
+      code: 'KubeconfigBroken',
+      says: 'certificate-authority is empty',
     },
     { what: 'impersonation', content: whole({ as: 'root' }), code: 'KubeconfigBroken', says: 'impersonation' },
     {
@@ -184,6 +223,15 @@ test('within a cluster the service account is used; without one that is said', a
   for (const [name, content] of Object.entries({ token: 't\n', 'ca.crt': 'CA', namespace: 'slipway' }))
     await file(name, content)
   const connection = await inClusterConnection(options)
-  expect(connection).toMatchObject({ server: 'https://[fd00::1]:443', authority: 'CA', namespace: 'slipway' })
+  expect(connection).toMatchObject({ server: 'https://[fd00::1]:443', namespace: 'slipway' })
+  const trusted = () => connection.authority?.current(signal)
+  expect(await trusted()).toBe('CA')
+  await file('ca.crt', 'CA2')
+  expect(await trusted()).toBe('CA')
+  await clock.advance(61_000)
+  expect(await trusted()).toBe('CA2')
+  await file('ca.crt', '')
+  connection.authority?.refused()
+  expect(await trusted()).toBe('CA2')
   expect(await connection.credentials.current(signal)).toEqual({ authorization: 'Bearer t' })
 })

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { KubeConnection, KubeCredential, KubeCredentials } from '../../ports/kube-connection.ts'
 import { ExecCredentials } from './exec-credentials.ts'
 import { broken, readSelected, type Selected } from './kubeconfig-files.ts'
-import { RereadCredentials } from './reread-credentials.ts'
+import { Reread } from './reread.ts'
 
 export interface KubeconfigOptions {
   readonly paths: readonly string[]
@@ -18,10 +18,11 @@ export interface KubeconfigOptions {
 export async function kubeconfigConnection(options: KubeconfigOptions): Promise<KubeConnection> {
   const selected = await readSelected(options.paths, options.context)
   const { cluster, namespace, userFile } = selected
-  const authority = await authorityOf(selected)
-  const credentials = credentialsOf(selected, authority, options)
+  const authority = authorityOf(selected, options)
+  const bundle = await authority?.current()
+  const credentials = credentialsOf(selected, bundle, options)
   // Files are read once now, so that a wrong path is reported as such and not as a refusal by the server.
-  if (credentials instanceof RereadCredentials) {
+  if (credentials instanceof Reread) {
     await credentials.current().catch((error: unknown) => {
       throw broken(userFile, error instanceof Error ? error.message : String(error), undefined, error)
     })
@@ -40,14 +41,40 @@ export async function kubeconfigConnection(options: KubeconfigOptions): Promise<
   }
 }
 
-async function authorityOf({ cluster, clusterPath, userFile }: Selected): Promise<string | undefined> {
-  const data = cluster['certificate-authority-data']
-  if (data !== undefined) return decode(data)
-  const file = cluster['certificate-authority']
-  if (file === undefined) return undefined
-  return readFile(clusterPath(file), 'utf8').catch((error: unknown) => {
-    throw broken(userFile, `its certificate-authority ${file} cannot be read`, undefined, error)
+/** Of the first reading, which is at hand, and then of the kubeconfig as it is: what it holds itself is renewed there. */
+function rereading<T>(
+  first: Selected,
+  { clock, paths }: KubeconfigOptions,
+  read: (selected: Selected) => Promise<T>,
+): Reread<T> {
+  let atHand: Selected | undefined = first
+  return new Reread(clock, async () => {
+    const selected = atHand ?? (await readSelected(paths, first.context))
+    atHand = undefined
+    // Where to speak is settled once; what is meant for another server is not shown to this one.
+    if (selected.cluster.server !== first.cluster.server) {
+      throw broken(selected.userFile, `context "${first.context}" is now for ${selected.cluster.server}`)
+    }
+    return read(selected)
   })
+}
+
+function authorityOf(selected: Selected, options: KubeconfigOptions): Reread<string> | undefined {
+  const { cluster } = selected
+  const isNamed = (cluster['certificate-authority-data'] ?? cluster['certificate-authority']) !== undefined
+  return isNamed ? rereading(selected, options, readAuthority) : undefined
+}
+
+async function readAuthority({ cluster, clusterPath, userFile }: Selected): Promise<string> {
+  const { 'certificate-authority-data': data, 'certificate-authority': file } = cluster
+  const read = (path: string) =>
+    readFile(clusterPath(path), 'utf8').catch((error: unknown) => {
+      throw broken(userFile, `its certificate-authority ${path} cannot be read`, undefined, error)
+    })
+  const bundle = data === undefined ? file && (await read(file)) : decode(data)
+  // To trust no authority in particular is to trust all that the system does.
+  if (bundle === undefined || bundle.trim() === '') throw broken(userFile, 'its certificate-authority is empty')
+  return bundle
 }
 
 function credentialsOf(selected: Selected, authority: string | undefined, options: KubeconfigOptions): KubeCredentials {
@@ -61,12 +88,19 @@ function credentialsOf(selected: Selected, authority: string | undefined, option
       `the user has a client ${hasCertificate ? 'certificate without its key' : 'key without its certificate'}`,
     )
   }
-  return new RereadCredentials(options.clock, () => readUser(selected))
+  return rereading(selected, options, readUser)
 }
 
 async function readUser({ user, userPath }: Selected): Promise<KubeCredential> {
+  // A kubelet keeps both in one file, which it replaces: read once, they belong together.
+  const files = new Map<string, Promise<string>>()
+  const text = (path: string) => {
+    const reading = files.get(path) ?? readFile(path, 'utf8')
+    files.set(path, reading)
+    return reading
+  }
   const load = async (data: string | undefined, file: string | undefined) =>
-    data !== undefined ? decode(data) : file === undefined ? undefined : readFile(userPath(file), 'utf8')
+    data !== undefined ? decode(data) : file === undefined ? undefined : text(userPath(file))
   const certificate = await load(user['client-certificate-data'], user['client-certificate'])
   const key = await load(user['client-key-data'], user['client-key'])
   const token = user.tokenFile === undefined ? user.token : (await readFile(userPath(user.tokenFile), 'utf8')).trim()

@@ -1,7 +1,9 @@
 // Names every failure by what the caller can do about it, and says whether the request can have taken effect.
 
+import { X509Certificate } from 'node:crypto'
 import { isKubeError, KubeError, type KubeErrorCause, type KubeErrorCode } from '../../api/kube-error.ts'
 import type { Patch } from '../../ports/kube-api.ts'
+import type { Trust } from './transport.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -93,28 +95,63 @@ function causesOf(causes: unknown): KubeErrorCause[] {
   })
 }
 
-/** A request that nobody answered. */
-export interface Unanswered {
+/** The server says no more than "Unauthorized". Where the certificate that was shown has ended, that is why. */
+export function credentialsRefusal(error: KubeError, certificate: string | undefined, now: Date): KubeError {
+  if (certificate === undefined) return error
+  const { validToDate } = new X509Certificate(certificate)
+  if (now < validToDate) return error
+  const message = `${error.message}: the client certificate ended at ${validToDate.toISOString()}`
+  const { code, status, reason } = error
+  return new KubeError(code, message, {
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    nextStep: 'renew the client certificate of the kubeconfig, or log in again; a file is read again by itself',
+    cause: error,
+  })
+}
+
+/** A request that failed. */
+export interface Failed {
   readonly error: KubeError
   /** It was certainly not carried out: it did not leave. */
   readonly unsent: boolean
   /** The same will happen again: a certificate that is not trusted, say. */
   readonly hopeless: boolean
+  /** What may have been renewed meanwhile, and would then help. */
+  readonly doubts: readonly Trust[]
 }
 
-const untrusted = /^(CERT_|ERR_TLS_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_SSL_|HOSTNAME_MISMATCH)/
+/** By the code Node gives; the first that fits. */
+const distrust: readonly {
+  readonly code: RegExp
+  readonly doubts: readonly Trust[]
+  readonly nextStep?: string
+}[] = [
+  { code: /^(ERR_TLS_|HOSTNAME_MISMATCH|EPROTO$)/, doubts: [] },
+  {
+    code: /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)/,
+    doubts: ['authority'],
+    nextStep:
+      'bring the certificate-authority of the kubeconfig (in a pod: ca.crt of its service account) up to date, or renew the server’s certificate; it is read again by itself',
+  },
+  {
+    code: /^ERR_(SSL|OSSL)_/,
+    doubts: ['authority', 'credentials'],
+    nextStep: 'check that the client certificate of the kubeconfig, its key and the certificate-authority are whole',
+  },
+]
 
 /** `sent`: its first byte may have left. Before that nothing can have been done, whatever has failed. */
-export function unanswered(cause: unknown, server: string, sent: boolean): Unanswered {
+export function unanswered(cause: unknown, server: string, sent: boolean): Failed {
   const code = errorCode(cause)
   const why = cause instanceof Error ? reasonOf(cause) : String(cause)
   if (code === 'ETIMEDOUT') {
     const error = new KubeError('Timeout', `no answer from ${server} in time (${why})`, { cause })
-    return { error, unsent: !sent, hopeless: false }
+    return { error, unsent: !sent, hopeless: false, doubts: [] }
   }
-  const hopeless = untrusted.test(code) || code === 'EPROTO'
-  const error = new KubeError('Unreachable', `cannot reach ${server}: ${why}`, { cause })
-  return { error, unsent: hopeless || !sent, hopeless }
+  const found = distrust.find((kind) => kind.code.test(code))
+  const error = new KubeError('Unreachable', `cannot reach ${server}: ${why}`, { cause, nextStep: found?.nextStep })
+  return { error, unsent: !sent, hopeless: found !== undefined, doubts: found?.doubts ?? [] }
 }
 
 function errorCode(error: unknown): string {

@@ -8,10 +8,10 @@ import type { KubeConnection } from '../../ports/kube-connection.ts'
 import type { Random } from '../../ports/random.ts'
 import { backOffMs } from '../back-off.ts'
 import { sleep } from '../sleep.ts'
-import { refusal, type Unanswered, unanswered } from './failure.ts'
+import { credentialsRefusal, type Failed, refusal, unanswered } from './failure.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { TimeLimit, TimeLimitPassed } from './time-limit.ts'
-import { type Message, type Method, Transport } from './transport.ts'
+import { type Message, type Method, Transport, type Trust } from './transport.ts'
 
 const backOff = { baseMs: 100, maxMs: 5_000 }
 /**
@@ -55,7 +55,9 @@ export interface Call {
 }
 
 /** Success, or a failure with what it means for trying again. */
-type Outcome<T> = { readonly ok: true; readonly value: T } | ({ readonly ok: false } & Unanswered)
+type Outcome<T> = { readonly ok: true; readonly value: T } | ({ readonly ok: false } & Failed)
+
+const answered = { unsent: false, hopeless: false, doubts: [] } as const
 
 type Consume<T> = (answer: IncomingMessage, extend: (ms: number) => void) => Promise<T>
 
@@ -82,14 +84,15 @@ export class HttpClient {
     const startedMs = clock.monotonicMs()
     const sendBeforeMs = isRead ? Number.POSITIVE_INFINITY : startedMs + writeWithinMs
     const repeatBeforeMs = Math.min(startedMs + retryForMs, sendBeforeMs)
-    let wasRefused = false
+    const renewed = new Set<Trust>()
     for (let attempt = 1; ; attempt += 1) {
       const outcome = await this.#exchange(call, sendBeforeMs, readJson, signal)
       if (outcome.ok) return outcome.value
-      const { error } = outcome
-      if (error.code === 'Unauthorized' && !wasRefused) {
-        wasRefused = true
-        this.#transport.refused()
+      const { error, doubts } = outcome
+      const stale = doubts.filter((trust) => !renewed.has(trust))
+      this.#transport.refused(stale)
+      if (stale.length > 0 && (outcome.unsent || isRead || error.code === 'Unauthorized')) {
+        for (const trust of stale) renewed.add(trust)
         continue
       }
       const waitMs = Math.max(error.retryAfterMs ?? 0, backOffMs(backOff, attempt, random))
@@ -124,8 +127,8 @@ export class HttpClient {
     if (outcome.ok) return
     // What the receiver threw is its own failure, not the server's.
     if (mistake !== undefined) throw mistake.error
-    const { error } = outcome
-    if (error.code === 'Unauthorized') this.#transport.refused()
+    const { error, doubts } = outcome
+    this.#transport.refused(doubts)
     if (error.code === 'Timeout' && error.status === 0) {
       throw new KubeError('Unreachable', `nothing heard from ${server} for too long`, { cause: error })
     }
@@ -151,13 +154,15 @@ export class HttpClient {
       if (status >= 300) {
         const [path = ''] = call.path.split('?')
         const error = refusal(path, status, await readText(answer), answer.headers['retry-after'])
-        return { ok: false, error, unsent: false, hopeless: false }
+        if (error.code !== 'Unauthorized') return { ok: false, error, ...answered }
+        const refused = credentialsRefusal(error, this.#transport.certificate, clock.now())
+        return { ok: false, error: refused, ...answered, doubts: ['credentials'] }
       }
       return { ok: true, value: await consume(answer, (ms) => limit.extend(ms)) }
     } catch (cause) {
       if (signal.aborted) throw signal.reason
       if (cause instanceof SlipwayError) throw cause
-      if (cause instanceof KubeError) return { ok: false, error: cause, unsent: false, hopeless: false }
+      if (cause instanceof KubeError) return { ok: false, error: cause, ...answered }
       const { server } = this.#transport
       return { ok: false, ...unanswered(limit.passed ? new TimeLimitPassed() : cause, server, sent) }
     } finally {
@@ -182,7 +187,7 @@ function tooLate(): KubeError {
   return new KubeError('Timeout', 'the write was not sent: it would have come too late')
 }
 
-function mayRepeat(call: Call, outcome: Unanswered): boolean {
+function mayRepeat(call: Call, outcome: Failed): boolean {
   const { error, unsent, hopeless } = outcome
   if (hopeless) return false
   if (unsent) return true

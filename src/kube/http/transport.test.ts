@@ -35,6 +35,8 @@ const say: RequestListener = (request, response) => {
   request.resume().once('end', () => response.end(`${request.method} ${request.url}`))
 }
 
+const trusting = (bundle: () => string) => ({ current: async () => bundle(), refused: () => {} })
+
 function transportOf(connection: Omit<KubeConnection, 'credentials'>, credential: () => KubeCredential = () => ({})) {
   const credentials = { current: async () => credential(), refused: () => {} }
   const transport = new Transport({ ...connection, credentials })
@@ -126,6 +128,21 @@ describe('Transport', () => {
     await watchClosed
   })
 
+  test('another authority gets new connections: what it did not sign is no longer believed', async () => {
+    const { port, sockets } = await listen(createTlsServer(tls, say))
+    let bundle = authority.certificate
+    const transport = transportOf({
+      server: `https://localhost:${port}`,
+      authority: trusting(() => bundle),
+    })
+    for (const path of ['/1', '/2']) expect(await get(transport, path)).toBe(`GET ${path}`)
+    expect(sockets).toHaveLength(1)
+    bundle = makeAuthority('another').certificate
+    await expect(get(transport, '/3')).rejects.toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
+    bundle += authority.certificate
+    expect(await get(transport, '/4')).toBe('GET /4')
+  })
+
   test('an abort ends a request at once, also while its connection comes about', async () => {
     const { port, sockets } = await listen(createTcpServer(() => {}))
     const transport = transportOf({ server: `https://127.0.0.1:${port}` })
@@ -181,7 +198,7 @@ describe('Transport', () => {
       const { port } = await listen(proxyServer(apiPort, heads, server))
       const transport = transportOf({
         server: 'https://api.example/below',
-        authority: authority.certificate,
+        authority: trusting(() => authority.certificate),
         proxyUrl: `${protocol}://us%40er:pass@localhost:${port}`,
       })
       expect(await get(transport, '/a')).toBe('GET /below/a')
@@ -199,7 +216,7 @@ describe('Transport', () => {
       const { port } = await listen(proxyServer(apiPort, []))
       const transport = transportOf({
         server: 'https://other.example',
-        authority: authority.certificate,
+        authority: trusting(() => authority.certificate),
         proxyUrl: `http://localhost:${port}`,
       })
       await expect(get(transport, '/')).rejects.toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })

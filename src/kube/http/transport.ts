@@ -21,7 +21,10 @@ export interface Message {
 
 type Pair = KubeCredential['certificate']
 
-/** Keeps the connections to one API server, and replaces them when the client certificate changes. */
+/** What both sides show and believe; others renew it while we run. */
+export type Trust = 'authority' | 'credentials'
+
+/** Keeps the connections to one API server, and replaces them when the client certificate or the server's authority changes. */
 export class Transport {
   readonly #connection: KubeConnection
   readonly #server: URL
@@ -31,7 +34,7 @@ export class Transport {
   readonly #headers: Readonly<Record<string, string>>
   readonly #running = new Set<ClientRequest>()
   readonly #closing = new AbortController()
-  #open: { readonly agent: Agent; readonly pair: Pair } | undefined
+  #open: { readonly agent: Agent; readonly pair: Pair; readonly authority: string | undefined } | undefined
 
   constructor(connection: KubeConnection) {
     this.#connection = connection
@@ -47,14 +50,20 @@ export class Transport {
     return this.#connection.server
   }
 
+  /** The client certificate of the present connections, PEM. */
+  get certificate(): string | undefined {
+    return this.#open?.pair?.certificate
+  }
+
   /** Resolves when the answer begins; its body is read as fast as the reader takes it. The signal ends both. */
   async send(message: Message, signal: AbortSignal): Promise<IncomingMessage> {
     const { authorization, certificate } = await this.#connection.credentials.current(signal)
+    const authority = await this.#connection.authority?.current(signal)
     signal.throwIfAborted()
     if (this.#closing.signal.aborted) throw new Error('the client is closed')
     const { method, body, beforeSending } = message
     const sending = request({
-      agent: this.#agentFor(certificate),
+      agent: this.#agentFor(certificate, authority),
       method,
       path: `${this.#pathPrefix}${message.path}`,
       headers: {
@@ -86,8 +95,9 @@ export class Transport {
     })
   }
 
-  refused(): void {
-    this.#connection.credentials.refused()
+  /** These did not hold; the next request gets them afresh. */
+  refused(trusts: readonly Trust[]): void {
+    for (const trust of trusts) this.#connection[trust]?.refused()
   }
 
   /** Ends all requests and connections. */
@@ -101,17 +111,18 @@ export class Transport {
     await Promise.all(ended)
   }
 
-  #agentFor(pair: Pair): Agent {
-    if (this.#open !== undefined && isSamePair(this.#open.pair, pair)) return this.#open.agent
-    if (this.#open) retire(this.#open.agent)
-    const agent = this.#newAgent(pair)
-    this.#open = { agent, pair }
+  #agentFor(pair: Pair, authority: string | undefined): Agent {
+    const open = this.#open
+    if (open !== undefined && open.authority === authority && isSamePair(open.pair, pair)) return open.agent
+    const agent = this.#newAgent(this.#tls(pair, authority))
+    if (open) retire(open.agent)
+    this.#open = { agent, pair, authority }
     return agent
   }
 
   /** Without a limit on connections: a watch holds one for as long as it lasts, and a write must not wait for that. */
-  #newAgent(pair: Pair): Agent {
-    const way = { server: this.#server, proxy: this.#proxy, tls: this.#tls(pair) }
+  #newAgent(tls: ServerTls | undefined): Agent {
+    const way = { server: this.#server, proxy: this.#proxy, tls }
     // The agent gets only connections that stand, so what fails before a request has one was certainly not sent.
     const createConnection = (_options: unknown, created: (error: Error | null, socket?: Socket) => void) => {
       dial(way, this.#closing.signal).then((socket) => created(null, socket), created)
@@ -119,9 +130,9 @@ export class Transport {
     return Object.assign(new Agent({ keepAlive: true, scheduling: 'lifo', timeout: keepAliveMs }), { createConnection })
   }
 
-  #tls(pair: Pair): ServerTls | undefined {
+  #tls(pair: Pair, authority: string | undefined): ServerTls | undefined {
     if (this.#server.protocol !== 'https:') return undefined
-    const { authority, insecureSkipTlsVerify, tlsServerName } = this.#connection
+    const { insecureSkipTlsVerify, tlsServerName } = this.#connection
     return {
       // One for all connections: the authorities are read once and kept once.
       context: createSecureContext({
