@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Authority, makeAuthority, makePair, makeSigningKey } from './certificates.ts'
+import { type Authority, makeAuthority, makePair, makeSigningKey, type Pair } from './certificates.ts'
 import { ChildProgram, freePorts } from './child-program.ts'
 import { type FindProgram, findPrograms, sayToStderr } from './programs.ts'
 
@@ -30,8 +30,8 @@ export interface ApiServer {
   readonly auditLogPath: string
   readonly authority: Authority
   readonly pids: Readonly<Record<string, number>>
-  /** Ends it in good order and starts it again. */
-  restartApi(): Promise<void>
+  /** Ends it in good order and starts it again; with an authority it then shows a certificate signed by that one. */
+  restartApi(serving?: Authority): Promise<void>
   /** Ends it at once, as a power cut would. */
   killApi(): Promise<void>
   startApi(): Promise<void>
@@ -91,6 +91,7 @@ async function start(
   const etcd = launch('etcd', etcdArguments(dir, etcdUrl, `http://127.0.0.1:${peerPort}`))
   await etcd.ready(async () => (await fetch(`${etcdUrl}/health`)).ok)
 
+  let trusted = files.authority
   const startApi = async () => {
     const child = launch('kube-apiserver', [
       ...apiArguments(dir, etcdUrl, apiPort),
@@ -99,7 +100,7 @@ async function start(
         ? [`--audit-policy-file=${dir}/audit-policy.yaml`, `--audit-log-path=${dir}/audit.log`]
         : []),
     ])
-    const answers = (path: string) => isOk(url + path, files)
+    const answers = (path: string) => isOk(url + path, trusted, files.admin)
     await child.ready(async () => (await answers('/readyz')) && (await answers('/api/v1/namespaces/default')))
   }
   const endApi = async (signal: 'SIGTERM' | 'SIGKILL') => {
@@ -130,15 +131,17 @@ async function start(
     },
     startApi,
     killApi: () => endApi('SIGKILL'),
-    restartApi: async () => {
+    restartApi: async (serving) => {
       await endApi('SIGTERM')
+      if (serving !== undefined) await writePair(dir, serving)
+      trusted = serving ?? trusted
       await startApi()
     },
     stop,
   }
 }
 
-function isOk(url: string, { authority, admin }: Awaited<ReturnType<typeof writeFiles>>): Promise<boolean> {
+function isOk(url: string, authority: Authority, admin: Pair): Promise<boolean> {
   const tls = { ca: authority.certificate, cert: admin.certificate, key: admin.key }
   return new Promise((resolve, reject) => {
     // A connection of its own: one that was kept would be broken by the next restart.
@@ -205,14 +208,10 @@ function clientArguments(dir: string, port: number): string[] {
 async function writeFiles(dir: string, url: string, audit: string) {
   await mkdir(join(dir, 'cert'), { recursive: true })
   const authority = makeAuthority('slipway-test')
-  const dns = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
-  const server = makePair(authority, { name: 'kube-apiserver', dns, ips: ['127.0.0.1', '10.96.0.1'] })
   const admin = makePair(authority, { name: 'admin', group: 'system:masters' })
   const signing = makeSigningKey()
   const contents = {
     'ca.crt': authority.certificate,
-    'apiserver.crt': server.certificate,
-    'apiserver.key': server.key,
     'admin.crt': admin.certificate,
     'admin.key': admin.key,
     'sa.key': signing.privateKey,
@@ -222,7 +221,16 @@ async function writeFiles(dir: string, url: string, audit: string) {
     'admin.conf': kubeconfig(url),
   }
   for (const [name, content] of Object.entries(contents)) await writeFile(join(dir, name), content, { mode: 0o600 })
+  await writePair(dir, authority)
   return { authority, admin }
+}
+
+/** What the server shows. */
+async function writePair(dir: string, authority: Authority): Promise<void> {
+  const dns = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
+  const { certificate, key } = makePair(authority, { name: 'kube-apiserver', dns, ips: ['127.0.0.1', '10.96.0.1'] })
+  await writeFile(join(dir, 'apiserver.crt'), certificate, { mode: 0o600 })
+  await writeFile(join(dir, 'apiserver.key'), key, { mode: 0o600 })
 }
 
 /** JSON is YAML. */
