@@ -27,6 +27,7 @@ import {
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
 import { runStep, type StepOutcome } from './step-runner.ts'
 import { planUndo, type UndoPlan } from './undo-plan.ts'
+import { noReturn, takenBack, undoFailed } from './undo-reason.ts'
 
 export interface Workshop extends Gatekeeper {
   readonly host: Host
@@ -212,27 +213,39 @@ function undoOf({ shop, folder, order }: Task, failed?: number): UndoPlan {
 
 /** Takes back what was done, as far as the order asks for that and it can be. */
 async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promise<AgentOrder> {
-  const { folder, steps } = task
+  const { shop, folder, steps } = task
   const first = folder.accepted.steps.length
   const isCancelled = failed.reason.code === 'OrderWithdrawn'
   const plan = undoOf(task, failed.index)
   const { pointOfNoReturn } = plan
-  const end = pointOfNoReturn ? { failed, reason: noReturn(failed.reason, pointOfNoReturn) } : { failed }
-  if (steps.length === first && !isCancelled) return close(task, 'Failed', end)
+  // What was asked back did not fail.
+  const broken = isCancelled ? [] : [failed]
+  const reason = pointOfNoReturn ? noReturn(failed.reason, pointOfNoReturn) : failed.reason
+  if (steps.length === first && !isCancelled) return close(task, 'Failed', { failed: broken, reason })
   if (!folder.failure) await folder.fail({ ...failed, finishedAt: failed.finishedAt.toISOString() })
+  const isToRun = (index: number) => plan.steps.includes(folder.names[index] ?? '') && !folder.steps[index]?.done
   for (const [offset, step] of steps.slice(first).entries()) {
-    if (!plan.steps.includes(step.name) || folder.steps[first + offset]?.done) continue
-    const result = await takeStep(task, first + offset, step, signal)
-    if (result.outcome === 'failed' && isCancelled) return close(task, 'Failed', { failed: result.failed })
-    if (result.outcome !== 'done') return close(task, 'Failed', end)
+    const index = first + offset
+    if (!isToRun(index)) continue
+    const result = await takeStep(task, index, step, signal)
+    if (result.outcome === 'done') continue
+    const second =
+      result.outcome === 'failed'
+        ? result.failed
+        : { index, finishedAt: shop.clock.now(), reason: unstarted(step, result.permission.reason) }
+    const left = folder.names.filter((_, at) => at >= index && isToRun(at))
+    const both = { failed: [...broken, second], reason: undoFailed(reason, second, left, shop.nodeName) }
+    return close(task, 'Failed', both)
   }
-  if (isCancelled) return close(task, 'Withdrawn', { reason: failed.reason, rolledBack: true })
-  return close(task, 'Failed', pointOfNoReturn ? end : { failed, rolledBack: true })
+  const rolledBack = plan.steps.length > 0 && !pointOfNoReturn
+  if (isCancelled) return close(task, 'Withdrawn', { reason: failed.reason, rolledBack })
+  const ran = folder.names.filter((_, at) => at >= first && (folder.steps[at]?.done?.starts ?? 0) > 0)
+  const told = rolledBack ? takenBack(reason, plan, ran) : reason
+  return close(task, 'Failed', { failed: broken, reason: told, rolledBack })
 }
 
-function noReturn(reason: Reason, { step, because }: NonNullable<UndoPlan['pointOfNoReturn']>): Reason {
-  const message = `${reason.message}; step ${step} and what came before it were not undone: ${because}`
-  return { code: 'PointOfNoReturn', message: message.slice(0, 4096) }
+function unstarted({ name }: Step, { code, message }: Reason): Reason {
+  return { code, message: `step ${name} was not run: ${message}`.slice(0, 4096) }
 }
 
 function stopped(reason: Reason): Permission {
@@ -242,7 +255,7 @@ function stopped(reason: Reason): Permission {
 async function close(
   { shop, folder, order, steps }: Task,
   state: EndState,
-  why: { readonly reason?: Reason; readonly failed?: FailedStep; readonly rolledBack?: boolean },
+  why: { readonly reason?: Reason; readonly failed?: readonly FailedStep[]; readonly rolledBack?: boolean },
 ): Promise<AgentOrder> {
   const report = endReport(folder, steps, { state, finishedAt: shop.clock.now(), ...why })
   await folder.close(state, report)

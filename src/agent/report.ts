@@ -31,7 +31,8 @@ export function endReport(
     readonly state: EndState
     readonly finishedAt: Date
     readonly reason?: Reason
-    readonly failed?: FailedStep
+    /** The steps that failed: the work's, and the one that was to undo it. */
+    readonly failed?: readonly FailedStep[]
     readonly rolledBack?: boolean
   },
 ): AgentOrder {
@@ -50,13 +51,14 @@ function report(
     readonly state: AgentOrder['state']
     readonly finishedAt?: Date
     readonly reason?: Reason
-    readonly failed?: FailedStep
+    /** The steps that failed: the work's, and the one that was to undo it. */
+    readonly failed?: readonly FailedStep[]
     readonly rolledBack?: boolean
   },
 ): AgentOrder {
   const { accepted, warnings } = folder
   const first = accepted.steps.length
-  const reason = outcome.reason ?? outcome.failed?.reason
+  const { reason } = outcome
   const restartedAt = kubeletRestart(folder.steps, steps)
   return {
     id: accepted.order.id,
@@ -70,11 +72,11 @@ function report(
     steps: boundTails(
       folder.names.flatMap((name, index) => {
         const record = folder.steps[index]
+        const failed = outcome.failed?.find((step) => step.index === index)
+        if (failed) return [failedStep(name, record, failed)]
         // What would take the work back is told of only when it does.
         if (index >= first && !record?.begun && !record?.done) return []
-        return outcome.failed?.index === index
-          ? [failedStep(name, record, outcome.failed)]
-          : [stepReport(name, record, outcome.finishedAt !== undefined)]
+        return [stepReport(name, record, outcome.finishedAt !== undefined)]
       }),
     ),
   }

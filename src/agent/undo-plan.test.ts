@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { idleAgent, kubernetesOrder, scriptOrder } from '../../test/agent/agent-bench.ts'
+import { type AgentBench, idleAgent, kubernetesOrder, scriptOrder } from '../../test/agent/agent-bench.ts'
 import type { Order } from '../api/node-state.ts'
 import type { Driver, Step, Undo } from './drivers/driver.ts'
 import { rehearsalDrivers } from './drivers/rehearsal-kubernetes.ts'
@@ -207,11 +207,100 @@ describe('an order that is to be put back', () => {
 
   it('has failed where undoing fails', async () => {
     const bench = await started([script])
-    const behave = bench.host.behave
-    bench.host.behave = (job) => (job.argv[0] === 'undo-script' ? { ms: 1, exitCode: 3 } : behave(job))
+    breakStep(bench, 'undo-script')
     await bench.clock.until(() => ran(bench).length === 1)
     bench.cluster.place(back)
     await bench.clock.until(bench.hasEnded('Failed'))
-    expect(bench.order?.reason).toMatchObject({ code: 'StepFailed', message: expect.stringContaining('undo-script') })
+    expect(bench.order?.reason).toMatchObject({ code: 'UndoFailed', message: expect.stringContaining('undo-script') })
+    expect(statesOf(bench)).toEqual(['first Succeeded', 'second Pending', 'third Pending', 'undo-script Failed'])
+  })
+})
+
+/** These steps end with exit code 3, and say so. */
+function breakStep({ host }: AgentBench, ...names: readonly string[]): void {
+  const { behave } = host
+  host.behave = (job) =>
+    names.includes(job.argv[0] ?? '') ? { ms: 1, exitCode: 3, output: `no ${job.argv[0]}\n` } : behave(job)
+}
+
+function statesOf({ order }: AgentBench): readonly string[] {
+  return order?.steps.map(({ name, state }) => `${name} ${state}`) ?? []
+}
+
+describe('an order that failed', () => {
+  const files = driver('files', ['write'], 'possible')
+  const script = driver('script', ['script'], unknown)
+  const failing = async (broken: readonly string[], part: Partial<Order> = {}, drivers = [packages, files, script]) => {
+    const bench = await idleAgent()
+    bench.kill()
+    bench.drivers = drivers
+    breakStep(bench, ...broken)
+    bench.restart()
+    bench.cluster.place(scriptOrder({ rollback: 'All', ...part }))
+    return bench
+  }
+
+  it('names both failures where undoing it fails, too', async () => {
+    const bench = await failing(['script', 'undo-files'])
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(statesOf(bench)).toEqual(['install Succeeded', 'write Succeeded', 'script Failed', 'undo-files Failed'])
+    const undone = bench.order?.steps.at(-1)
+    expect(undone).toMatchObject({ attempts: 1, logTail: 'no undo-files\n', reason: { code: 'StepFailed' } })
+    expect(bench.order?.rolledBack).toBeUndefined()
+    expect(bench.order?.reason).toMatchObject({
+      code: 'UndoFailed',
+      message: expect.stringMatching(
+        /^the host is half undone: step undo-files .*; not run after it: step undo-packages; look at it with slipway logs w1 --step undo-files.*step undo-files ended with exit code 3.*What came first: step script ended with exit code 3/s,
+      ),
+    })
+  })
+
+  it('also where the agent is killed in between', async () => {
+    const bench = await failing(['script', 'undo-files'])
+    await bench.clock.until(() => bench.host.executions.at(-1)?.step === 'undo-files')
+    bench.kill()
+    bench.restart()
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(bench.order?.reason?.code).toBe('UndoFailed')
+    expect(statesOf(bench).slice(-2)).toEqual(['script Failed', 'undo-files Failed'])
+  })
+
+  it('says so where there was no time left to undo it', async () => {
+    const bench = await failing([], { timeout: '10m' })
+    bench.host.behave = (job) => ({ ms: job.argv[0] === 'script' ? 3_600_000 : 1, exitCode: 0 })
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(bench.order?.reason).toMatchObject({
+      code: 'UndoFailed',
+      message: expect.stringMatching(/step undo-files was not run: .*What came first: step script was ended/s),
+    })
+    expect(statesOf(bench).at(-1)).toBe('undo-files Failed')
+  })
+
+  it('says that it was undone, and by what', async () => {
+    const bench = await failing(['write'])
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(bench.order).toMatchObject({
+      rolledBack: true,
+      reason: {
+        code: 'StepFailed',
+        message: expect.stringMatching(
+          /^what it had done was undone by steps undo-files, undo-packages: step write ended/,
+        ),
+      },
+    })
+    expect(bench.order?.steps.find(({ name }) => name === 'write')?.reason?.message).toMatch(/^step write ended/)
+  })
+
+  it('in part, where its script is what failed', async () => {
+    const bench = await failing(['script'])
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(bench.order?.reason?.message).toMatch(/^of what it had done a part was undone by steps undo-files/)
+  })
+
+  it('is not said to be undone where nothing was', async () => {
+    const bench = await failing(['install'], { rollback: 'Image' }, [packages, image, script])
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(bench.order?.rolledBack).toBeUndefined()
+    expect(bench.order?.reason?.message).toMatch(/^step install ended/)
   })
 })

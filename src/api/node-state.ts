@@ -115,7 +115,7 @@ export const agentOrderSchema = z.strictObject({
     .describe('by the host’s clock; the node is healthy only with a heartbeat after this'),
   reason: reasonSchema.optional(),
   warnings: z.array(z.string().max(512)).max(16).optional().describe('what a person should know, though it went on'),
-  rolledBack: z.boolean().optional().describe('what it had done was undone'),
+  rolledBack: z.boolean().optional().describe('what it had done was undone, as far as its rollback asks for that'),
   steps: z.array(agentStepSchema).max(maxSteps),
 })
 

@@ -182,7 +182,9 @@ const outcome = {
     'the bundle is not whole, not what its manifest says, or not for this host; check it with slipway bundle verify',
   BundleIncomplete: 'the bundle does not hold what the work needs; add what is named and make it anew',
   RebootMissing: 'the machine was asked to reboot and did not',
-  RolledBack: 'the work failed; what it had done was undone',
+  RolledBack: 'the work failed and what it had done was undone: repair the cause, then retry',
+  UndoFailed:
+    'the work failed, and so did undoing it, so the host is between the two: look at both steps and put the host right, then retry',
   PointOfNoReturn:
     'the work failed after a step that cannot be undone; nothing before that step was undone: repair the cause, then retry',
   Drifted: 'the host is not as its NodeProfiles want it',

@@ -5,6 +5,7 @@ import type { NodePhase, NodeState } from '../api/node-state.ts'
 import type { Reason } from '../api/reason.ts'
 import { cordonHolder } from '../core/node/cordon-holder.ts'
 import { isReady, type Role, roleOf } from '../core/node/node-facts.ts'
+import { isRolledBack } from '../core/node/rolled-back.ts'
 import { runningStep } from '../core/node/running-step.ts'
 
 export interface NodeReport {
@@ -20,6 +21,8 @@ export interface NodeReport {
   readonly since?: string
   readonly step?: string
   readonly reason?: Reason
+  /** Its work failed, and what that had done was undone. */
+  readonly rolledBack?: true
 }
 
 export function nodeReport(node: Node, state: NodeState | undefined): NodeReport {
@@ -39,5 +42,6 @@ export function nodeReport(node: Node, state: NodeState | undefined): NodeReport
     ...(rollout && { update: rollout.update, phase: rollout.phase, since: rollout.since }),
     ...(step !== undefined && { step }),
     ...(reason && { reason }),
+    ...(isRolledBack(state) && { rolledBack: true }),
   }
 }

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { cliFixture, node, nodeState, noon, update, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
+import {
+  agentOf,
+  cliFixture,
+  node,
+  nodeState,
+  noon,
+  operation,
+  update,
+  upgradeMidway,
+} from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { directUpdates } from '../../api/direct-update.ts'
 import { nodes, pods } from '../../api/kube.ts'
@@ -284,6 +293,28 @@ describe('why', () => {
     await cli.run('why', 'w1')
     expect(cli.out.text).toContain('Node w1: w1: script ended with 7: disk /dev/sdb is gone\n')
     expect(cli.out.text).toContain('step script failed; its last lines:\n      disk /dev/sdb is gone\n      exit 7\n')
+  })
+
+  it('says, as nodes and status do, that what was done was undone', async () => {
+    const reason = {
+      code: 'StepFailed' as const,
+      message: 'what it had done was undone by step undo: script ended with 7',
+    }
+    const order = { id: `${operation}/1`, state: 'Failed' as const, reason, rolledBack: true, steps: [] }
+    const failed = nodeState('w1', { phase: 'Failed', reason }, agentOf(order))
+    const api = upgradeMidway().put(nodeStates, failed)
+    const why = cliFixture(api)
+    await why.run('why', 'w1')
+    expect(why.out.text).toContain(`Node w1: w1: ${reason.message}`)
+    expect(why.out.text).toMatch(/w1: what the order had done was undone\n +RolledBack: .*then retry\n/)
+    const data = cliFixture(api)
+    await data.run('nodes', '-o', 'json')
+    expect(JSON.parse(data.out.text)).toContainEqual(expect.objectContaining({ name: 'w1', rolledBack: true, reason }))
+    for (const argv of [['nodes'], ['status', 'to-1-36']]) {
+      const cli = cliFixture(api)
+      await cli.run(...argv)
+      expect(cli.out.text).toContain(reason.message)
+    }
   })
 
   it('says that nothing waits', async () => {

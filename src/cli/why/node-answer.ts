@@ -5,6 +5,7 @@ import type { NodeProfile } from '../../api/node-profile.ts'
 import type { NodeState, Rollout } from '../../api/node-state.ts'
 import { cordonHolder } from '../../core/node/cordon-holder.ts'
 import { isReady, readyCondition } from '../../core/node/node-facts.ts'
+import { isRolledBack } from '../../core/node/rolled-back.ts'
 import { runningStep } from '../../core/node/running-step.ts'
 import { isEndedPhase, ownerOfOperation } from '../../core/update/operation.ts'
 import { conditionOf, type Refusal, refusal } from '../../core/update/outcome.ts'
@@ -74,6 +75,9 @@ function rolloutFindings(name: string, rollout: Rollout, state: NodeState | unde
   for (const { pod, reason } of pods) findings.push(reasonFinding(`pod ${pod}`, reason))
   if (reported?.reason && reported.reason.message !== rollout.reason?.message) {
     findings.push(reasonFinding('the agent says', reported.reason))
+  }
+  if (isRolledBack(state)) {
+    findings.push(reasonFinding(name, { code: 'RolledBack', message: 'what the order had done was undone' }))
   }
   for (const failed of reported?.steps.filter((entry) => entry.state === 'Failed') ?? []) {
     findings.push({

@@ -1,6 +1,6 @@
 import type { NodeDetail, TilePhase } from '../../api/console.ts'
 import { classNames } from '../parts/class-names.ts'
-import { Glyph } from '../parts/glyph.tsx'
+import { Glyph, type GlyphName } from '../parts/glyph.tsx'
 import { familyClass, type PhaseLook, phaseLook, tilePhases } from '../parts/phase-look.ts'
 import { TimeText } from '../parts/time-text.tsx'
 import styles from './life-list.module.css'
@@ -10,6 +10,9 @@ export interface LifeListProps {
   readonly life: NodeDetail['life']
   readonly phase: TilePhase
 }
+
+/** Not a phase: between the work and its failure, where what was done was undone. */
+const undone = 'RolledBack'
 
 /** From Pending to Done: what is behind it, where it stands, what comes. */
 export function LifeList({ life, phase }: LifeListProps) {
@@ -22,14 +25,19 @@ export function LifeList({ life, phase }: LifeListProps) {
             key={stage}
             className={classNames(styles[state.toLowerCase()], state === 'Now' && familyClass(phaseLook(phase).family))}
           >
-            <Glyph name={state === 'Done' ? 'Done' : (lookOf(stage)?.glyph ?? 'Pending')} />
-            <span>{lookOf(stage)?.label ?? stage}</span>
+            <Glyph name={glyphOf(stage, state)} />
+            <span>{stage === undone ? 'Undone' : (lookOf(stage)?.label ?? stage)}</span>
             <span className={styles.when}>{at !== undefined ? <TimeText at={at} /> : state === 'Now' && 'now'}</span>
           </li>
         ))}
       </ol>
     </section>
   )
+}
+
+function glyphOf(stage: string, state: NodeDetail['life'][number]['state']): GlyphName {
+  if (stage === undone) return 'RolledBack'
+  return state === 'Done' ? 'Done' : (lookOf(stage)?.glyph ?? 'Pending')
 }
 
 function lookOf(stage: string): PhaseLook | undefined {

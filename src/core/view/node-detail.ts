@@ -6,6 +6,7 @@ import { type NodeState, nodePhases } from '../../api/node-state.ts'
 import { cordonHolder } from '../node/cordon-holder.ts'
 import { isReady, readyCondition } from '../node/node-facts.ts'
 import { holdOf } from '../node/node-marks.ts'
+import { isRolledBack } from '../node/rolled-back.ts'
 
 const usualLife = ['Pending', 'Staging', 'Draining', 'Assigned', 'Working', 'Verifying', 'Done'] as const
 
@@ -47,7 +48,11 @@ function lifeOf(state: NodeState | undefined): NodeDetail['life'] {
     return { phase, ...(known !== undefined && standing !== 'Next' && { at: known }), state: standing }
   })
   if (!isBroken) return life
-  return [...life.slice(0, present), { phase: rollout.phase, at: rollout.since, state: 'Now' }, ...life.slice(present)]
+  const undone: NodeDetail['life'] = isRolledBack(state)
+    ? [{ phase: 'RolledBack', ...(order?.finishedAt !== undefined && { at: order.finishedAt }), state: 'Done' }]
+    : []
+  const broken: NodeDetail['life'] = [...undone, { phase: rollout.phase, at: rollout.since, state: 'Now' }]
+  return [...life.slice(0, present), ...broken, ...life.slice(present)]
 }
 
 /** The phase in which it stopped. */

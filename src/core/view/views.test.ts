@@ -1,6 +1,8 @@
 // What the pages are told, from objects as the API has them.
 
 import { describe, expect, it } from 'vitest'
+import { sampleState } from '../../../test/samples/cluster-objects.ts'
+import { order } from '../../../test/samples/node-views.ts'
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
@@ -413,5 +415,19 @@ describe('one node in full', () => {
       'Verifying Next',
       'Done Next',
     ])
+  })
+
+  it.each<[string, boolean, readonly string[]]>([
+    ['undone', true, ['Working Done', 'RolledBack Done', 'Failed Now', 'Verifying Next']],
+    ['as it was left', false, ['Assigned Done', 'Working Done', 'Failed Now', 'Verifying Next']],
+  ])('that its work failed, and is %s', (_name, rolledBack, around) => {
+    const id = `${operation}/1`
+    const steps = [{ name: 'script', state: 'Failed', attempts: 1 } as const]
+    const { rollout } = state('w1', { phase: 'Failed' }).status ?? {}
+    const report = { id, state: 'Failed', rolledBack, steps } as const
+    const its = sampleState('w1', { ...(rollout && { rollout }), order: order({ id }), report })
+    const { life } = nodeDetail(nodeTile(node('w1'), its, undefined), node('w1'), its)
+    const all = life.map(({ phase, state: at }) => `${phase} ${at}`)
+    expect(all.slice(all.indexOf('Failed Now') - 2, all.indexOf('Failed Now') + 2)).toEqual(around)
   })
 })
