@@ -80,6 +80,26 @@ describe('update', () => {
     ])
   })
 
+  it.each([
+    [['--rollback', 'All'], 'All'],
+    [['--rollback', 'Image'], 'Image'],
+    [['--rollback', 'Never'], 'Never'],
+    [[], undefined],
+  ])('says what is undone where a step fails: %j', async (options, rollback) => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    expect(await cli.run('update', '--kubernetes', 'v1.36.3', '--name', 'u', '--no-wait', ...options)).toBe(0)
+    expect(api.found(directUpdates, { name: 'u' }).spec.rollback).toBe(rollback)
+  })
+
+  it('refuses to undo what it does not know', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    expect(await cli.run('update', '--kubernetes', 'v1.36.3', '--rollback', 'Some', '--no-wait')).toBe(2)
+    expect(cli.err.text).toContain('Image, All, Never')
+    expect(madeOn(api)).toEqual([])
+  })
+
   it('says what is backed up first: where, before what, how it is checked, or not at all', async () => {
     const spec = { kubernetes: { version: 'v1.36.3' }, backup: { store: 'nightly', verify: 'Hash', maxAge: '2h' } }
     const document = { apiVersion: 'slipway.dev/v1alpha1', kind: 'DirectUpdate', metadata: { name: 'u' }, spec }

@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { metadata } from '../../../test/samples/cluster-objects.ts'
+import { viewOf } from '../../../test/samples/node-views.ts'
 import type { DirectUpdate, DirectUpdateSpec, DirectUpdateStatus } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import { drainOf } from '../drain/drain-policy.ts'
+import { makeOrder } from '../node/order.ts'
 import { operationID, operationOf, ownerOfOperation } from './operation.ts'
 import { contentName } from './work-of.ts'
 
@@ -129,6 +131,16 @@ describe('an operation', () => {
       gates: [],
       hooks: [],
     })
+  })
+
+  it.each([
+    ['All', 'All'],
+    ['Never', 'Never'],
+    ['Image', 'Image'],
+    [undefined, 'Image'],
+  ] as const)('with rollback %s makes orders that undo %s', (rollback, undone) => {
+    const operation = operationOf(update({ spec: { ...spec, rollback } }), undefined, 'slipway-system')
+    expect(makeOrder(viewOf({}), operation, 1).rollback).toBe(undone)
   })
 
   it.each<[string, DirectUpdateSpec['drain'], MaintenancePolicy['spec']['drain'], object]>([
