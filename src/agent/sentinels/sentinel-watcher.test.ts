@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AgentBench, scriptOrder } from '../../../test/agent/agent-bench.ts'
 import { nodeStates, type Order, type SentinelFiles } from '../../api/node-state.ts'
+import { maintenanceDriver } from '../drivers/maintenance/maintenance.ts'
 import { noteFailure } from './maintenance-failure.ts'
 import { sentinelWatcher } from './sentinel-watcher.ts'
 
@@ -113,18 +114,55 @@ describe('sentinels', () => {
 
 describe('a stale in-progress file', () => {
   const order = scriptOrder({ work: { maintenance } })
-
-  it.each([
-    { name: 'nobody asked, no order', asked: false, given: undefined, stays: false },
-    { name: 'somebody asked', asked: true, given: undefined, stays: true },
-    { name: 'an order is open', asked: false, given: order, stays: true },
-  ])('$name: stays $stays', async ({ asked, given, stays }) => {
+  const goesOn = () => new Promise<void>(() => undefined)
+  /** Carries maintenance orders out and leaves the files alone. */
+  const able = (act: () => Promise<void> = goesOn) => {
     const bench = new SentinelBench()
+    const driver = maintenanceDriver(bench)
+    const steps = () => [{ name: 'maintenance', disruptive: false, attempts: 1, act }]
+    bench.drivers = [...bench.drivers, { ...driver, steps }]
+    return bench
+  }
+  const isThere = async (bench: SentinelBench) =>
+    (await bench.host.files.look(maintenance.inProgress)).kind === 'file' &&
+    bench.sentinels?.maintenanceInProgress !== undefined
+
+  it.each<[string, boolean, Order | undefined, boolean]>([
+    ['nobody asked, no order', false, undefined, false],
+    ['somebody asked, no order', true, undefined, false],
+    ['an order is open', false, order, true],
+    ['somebody asked, and an order is open', true, order, true],
+    ['the order only stages, so nobody is let in yet', true, { ...order, desired: 'Stage' }, false],
+    ['an order for other work is open', true, scriptOrder(), false],
+  ])('%s', async (_name, asked, given, stays) => {
+    const bench = able()
     if (asked) await bench.touch(maintenance.required)
     await bench.touch(maintenance.inProgress)
     await bench.launch({ maintenance }, given)
-    expect((await bench.host.files.look(maintenance.inProgress)).kind).toBe(stays ? 'file' : 'none')
-    expect(bench.sentinels?.maintenanceInProgress !== undefined).toBe(stays)
+    expect(await isThere(bench)).toBe(stays)
+    expect(bench.sentinels?.maintenanceRequired !== undefined).toBe(asked)
+  })
+
+  it.each([true, false])('is one whose order has ended, asked for %s', async (asked) => {
+    const bench = able(() => Promise.resolve())
+    await bench.launch({ maintenance }, order)
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    bench.kill()
+    bench.disk.budget = Number.POSITIVE_INFINITY
+    if (asked) await bench.touch(maintenance.required)
+    await bench.touch(maintenance.inProgress)
+    bench.begin()
+    await bench.clock.advance(2_000)
+    expect(await isThere(bench)).toBe(false)
+  })
+
+  it('is looked for at the start: what comes later is the word of an order', async () => {
+    const bench = new SentinelBench()
+    await bench.touch(maintenance.required)
+    await bench.launch({ maintenance })
+    await bench.touch(maintenance.inProgress)
+    await bench.clock.advance(600_000)
+    expect(bench.sentinels).toHaveProperty('maintenanceInProgress')
   })
 })
 

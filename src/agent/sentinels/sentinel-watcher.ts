@@ -3,6 +3,7 @@
 
 import type { NodeState, SentinelFiles, Sentinels } from '../../api/node-state.ts'
 import { equalJson } from '../../core/merge-patch.ts'
+import { lastWord } from '../../core/node/order.ts'
 import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Bell } from '../bell.ts'
 import type { SideTask, SideTaskContext } from '../side-task.ts'
@@ -57,7 +58,7 @@ class SentinelWatch {
       return
     }
     this.#before ??= state.status?.agent?.sentinels
-    const seen = await this.#look(wanted, state, signal)
+    const seen = await this.#look(wanted, signal)
     this.#isFirstLook = false
     const after = sentinelStatus(this.#before, seen, this.#context.clock.now().toISOString())
     if (!equalJson(after, this.#before)) this.#context.log.info('sentinels changed', { sentinels: after })
@@ -82,24 +83,33 @@ class SentinelWatch {
     })
   }
 
-  async #look({ maintenance, ...reboot }: SentinelFiles, state: NodeState, signal: AbortSignal): Promise<Sighting> {
+  async #look({ maintenance, ...reboot }: SentinelFiles, signal: AbortSignal): Promise<Sighting> {
     const rebootRequired = await this.#rebootWanted(reboot, signal)
     if (!maintenance) return { rebootRequired }
     const { files } = this.#context.host
     const maintenanceRequired = await asks(files, maintenance.required)
     const isThere = await asks(files, maintenance.inProgress)
-    if (maintenanceRequired) {
-      const failure = await readFailure(files, this.#context.stateDir)
-      return { rebootRequired, maintenanceRequired, maintenanceInProgress: isThere, failure }
-    }
-    await forgetFailure(files, this.#context.stateDir)
-    // Left over from another time: the next script would take it for permission to work on a node that is full.
-    const isStale = isThere && !state.spec.order?.work.maintenance
+    const isStale = isThere && this.#isStale(maintenanceRequired)
     if (isStale) {
       this.#context.log.warn('removing a stale file', { path: maintenance.inProgress })
       await files.remove(maintenance.inProgress)
     }
-    return { rebootRequired, maintenanceRequired, maintenanceInProgress: isThere && !isStale }
+    const seen = { rebootRequired, maintenanceRequired, maintenanceInProgress: isThere && !isStale }
+    if (maintenanceRequired) return { ...seen, failure: await readFailure(files, this.#context.stateDir) }
+    await forgetFailure(files, this.#context.stateDir)
+    return seen
+  }
+
+  /**
+   * Left over from another time: a script would take it for permission to work on a node that is full. Where one asks, only the
+   * first look tells: later the file may be of an order that the API has forgotten and this host still carries out.
+   */
+  #isStale(isAskedFor: boolean): boolean {
+    // Read after the file was seen: an order comes before its file.
+    const state = this.#context.store.get(this.#context.nodeName)
+    const order = state?.spec.order
+    const isOpen = state && order?.work.maintenance && order.desired !== 'Stage' && !lastWord(order, state)
+    return !isOpen && (this.#isFirstLook || !isAskedFor)
   }
 
   async #rebootWanted(
