@@ -178,6 +178,10 @@ function takeStep(task: Task, index: number, step: Step, signal: AbortSignal): P
       orderDeadline: deadline,
       mayStart: () => mayStart(task, step, deadline, signal),
       onStarted: () => shop.tell(progressReport(folder, steps), step.brief && index > 0 ? soonMs : 0),
+      onWaiting: (reason) => {
+        if (reason) shop.log.warn('a step waits', { order: task.order.id, step: step.name, ...reason })
+        shop.tell({ ...progressReport(folder, steps), ...(reason && { reason }) })
+      },
     },
     signal,
   )

@@ -15,6 +15,7 @@ import { Deadline } from './deadline.ts'
 import type { ActStep, Step, StepContext } from './drivers/driver.ts'
 import type { OrderFolder } from './journal/order-folder.ts'
 import { sha256 } from './journal/sealed-file.ts'
+import { lookingAtLog } from './log-waits.ts'
 import type { Permission } from './permission.ts'
 import type { FailedStep } from './report.ts'
 
@@ -32,6 +33,8 @@ export interface StepRun {
   mayStart(step: Step): Promise<Permission>
   /** Called when a start is in the journal, just before it runs. */
   onStarted(): void
+  /** Called when what runs says that it waits; with undefined when it goes on. */
+  onWaiting(reason: Reason | undefined): void
 }
 
 export type StepOutcome =
@@ -198,13 +201,17 @@ async function awaitEnd(run: StepRun, begun: StepStart, signal: AbortSignal): Pr
   const { host, folder, index, step } = run
   // What the agent did itself ended with the agent.
   if ('act' in step) return { state: 'gone' }
-  const { result } = folder.pathsOf(index, begun.starts)
+  const { result, log } = folder.pathsOf(index, begun.starts)
   const state = await host.look(begun.process, result)
   if (state.state !== 'running') return state
   const orderLeftMs = run.orderDeadline.leftMs()
   const stepLeftMs =
     step.timeoutMs === undefined ? orderLeftMs : new Deadline(run.clock, begun.startedAt, step.timeoutMs).leftMs()
-  if (await endsWithin(run, begun, Math.min(orderLeftMs, stepLeftMs), signal)) return host.look(begun.process, result)
+  const work = () => endsWithin(run, begun, Math.min(orderLeftMs, stepLeftMs), signal)
+  const { waitsFor } = step
+  const waits = waitsFor && { clock: run.clock, disk: host.disk, logPath: log, waitsFor, tell: run.onWaiting }
+  const hasEnded = await (waits ? lookingAtLog(waits, work, signal) : work())
+  if (hasEnded) return host.look(begun.process, result)
   run.log.warn('step takes too long and is ended', { order: run.context.order.id, step: step.name })
   await host.end(begun.process, graceMs, signal)
   return { state: 'timedOut', afterMs: Math.max(0, run.clock.now().getTime() - Date.parse(begun.startedAt)) }

@@ -173,7 +173,8 @@ const outcome = {
   PackageConflict: 'the packages cannot be installed together; the package manager’s words are quoted',
   PackagesBroken:
     'an earlier installation left packages broken that this work does not replace; repair them on the host',
-  PackageLockHeld: 'another program kept the package manager’s lock for too long; it is named',
+  PackageLockHeld:
+    'another program has the package manager’s lock; it is named. It is waited for: the step fails if that one keeps it for too long',
   DownloadRefused:
     'the server does not hand out what the order names, or it is larger than it may be; its answer is quoted',
   DiskTooFull: 'the host’s disk has no room for what the work needs; free some, then try again',

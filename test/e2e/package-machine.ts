@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { packageJobEnv } from '../../src/agent/packages/exit-reasons.ts'
 import type { PackageManager, StageRequest } from '../../src/agent/packages/package-manager.ts'
 import type { StagedPackages } from '../../src/api/staged-packages.ts'
@@ -48,4 +49,23 @@ export function runJobInto(
 ): Promise<Execution> {
   const argv = ['sh', '-c', '"$@" >"$0" 2>&1', file, ...manager.jobArgv(staged)]
   return machine.exec(argv, { env: packageJobEnv, timeoutMs: 120_000 })
+}
+
+/** Holds the lock as another package manager would, from when it says so. */
+const lockHolder = `use Fcntl;
+open(my $file, ">>", "/var/lib/dpkg/lock-frontend") or die;
+my $lock = pack("s s l! l! i", F_WRLCK, 0, 0, 0, 0);
+fcntl($file, F_SETLKW, $lock) or die;
+open(my $sign, ">", "/run/lock-is-held") or die;
+sleep;`
+
+/** Returns when another program has the lock of apt and dpkg. */
+export async function takeLock(machine: Machine): Promise<void> {
+  await machine.writeFile('/root/hold-lock', lockHolder)
+  await machine.run(['systemd-run', '--quiet', '--unit=lock-holder', 'perl', '/root/hold-lock'])
+  await expect.poll(async () => (await machine.exec(['test', '-e', '/run/lock-is-held'])).code).toBe(0)
+}
+
+export async function letLockGo(machine: Machine): Promise<void> {
+  await machine.run(['systemctl', 'stop', 'lock-holder'])
 }

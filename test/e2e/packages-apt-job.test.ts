@@ -7,16 +7,9 @@ import { type Bed, type MachineOptions, openBed } from '../bed/bed.ts'
 import type { DebPackage } from '../bed/deb-package.ts'
 import type { Machine } from '../bed/machine.ts'
 import { hostOfMachine } from '../conformance/host-of-machine.ts'
-import { mustStage, runJob, runJobInto, stage, tool } from './package-machine.ts'
+import { letLockGo, mustStage, runJob, runJobInto, stage, takeLock, tool } from './package-machine.ts'
 
 const signal = new AbortController().signal
-/** Holds the lock as another package manager would, from when it says so. */
-const lockHolder = `use Fcntl;
-open(my $file, ">>", "/var/lib/dpkg/lock-frontend") or die;
-my $lock = pack("s s l! l! i", F_WRLCK, 0, 0, 0, 0);
-fcntl($file, F_SETLKW, $lock) or die;
-open(my $sign, ">", "/run/lock-is-held") or die;
-sleep;`
 
 let bed: Bed
 beforeAll(async () => {
@@ -115,9 +108,7 @@ describe('the job of apt', () => {
     const words = '/run/waiting-job'
     const machine = await machineWith('plain', ['a=1.0'], [tool('a', '1.0'), tool('a', '2.0')])
     const manager = aptPackageManager(hostOfMachine(machine))
-    await machine.writeFile('/root/hold-lock', lockHolder)
-    await machine.run(['systemd-run', '--quiet', '--unit=lock-holder', 'perl', '/root/hold-lock'])
-    await expect.poll(async () => (await machine.exec(['test', '-e', '/run/lock-is-held'])).code).toBe(0)
+    await takeLock(machine)
     // Staging needs no lock.
     const staged = await mustStage(manager, { wanted: [{ name: 'a', version: '2.0' }] })
     const impatient = [...manager.jobArgv(staged).slice(0, -1), '0']
@@ -127,7 +118,7 @@ describe('the job of apt', () => {
     const waiting = runJobInto(words, machine, manager, staged)
     await expect.poll(async () => (await machine.exec(['cat', words])).stdout).toContain('waiting: ')
     expect(await machine.run(['a'])).toBe('a 1.0\n')
-    await machine.run(['systemctl', 'stop', 'lock-holder'])
+    await letLockGo(machine)
     expect(await waiting).toMatchObject({ code: 0 })
     expect(await manager.missing(staged, signal)).toBeUndefined()
     await machine.destroy()

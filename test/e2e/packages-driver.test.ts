@@ -8,7 +8,8 @@ import { type Bed, openBed } from '../bed/bed.ts'
 import type { Machine } from '../bed/machine.ts'
 import { hostOfMachine } from '../conformance/host-of-machine.ts'
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts'
-import { tool } from './package-machine.ts'
+import { letLockGo, takeLock, tool } from './package-machine.ts'
+import { ResidentAgent } from './resident-agent.ts'
 
 const signal = new AbortController().signal
 const debian = { Origin: 'Debian', Suite: 'stable' }
@@ -103,6 +104,28 @@ describe('the driver packages on a booted machine', () => {
       'mine 1.0 hold',
       'plain 1.0 install',
     ])
+    await machine.destroy()
+  })
+
+  it('says on the NodeState who has the lock, and goes on when that one lets go', async () => {
+    const machine = await oldMachine('locked')
+    await takeLock(machine)
+    const { order } = stagingOn(machine, 'Security')
+    {
+      await using agent = new ResidentAgent(machine, () => [packagesDriver])
+      agent.cluster.place({ ...order, nodeUID: 'node-uid' })
+      const waiting = await agent.until(order.id, ({ reason }) => reason?.code === 'PackageLockHeld')
+      expect(waiting).toMatchObject({ state: 'Running', steps: [{ name: 'upgrade-packages', state: 'Running' }] })
+      expect(waiting.reason?.message).toMatch(
+        /^step upgrade-packages waits: the package manager is in use by process [0-9]+ \(perl\)$/,
+      )
+      expect(await versions(machine)).toContain('leaky 1.0 install')
+      await letLockGo(machine)
+      const ended = await agent.until(order.id, ({ state }) => state === 'Succeeded' || state === 'Failed')
+      expect(ended).toMatchObject({ state: 'Succeeded', steps: [{ attempts: 1 }] })
+      expect(ended.reason).toBeUndefined()
+    }
+    expect(await versions(machine)).toContain('leaky 1.0+deb1 install')
     await machine.destroy()
   })
 

@@ -73,6 +73,8 @@ export interface JobStep extends StepNature {
   readonly env?: Readonly<Record<string, string>>
   /** Exit codes that mean more than StepFailed. */
   readonly exitReasons?: Readonly<Record<number, ReasonCode>>
+  /** What it waits for, by the last line of its log: told while it runs. */
+  waitsFor?(line: string): Reason | undefined
 }
 
 /**

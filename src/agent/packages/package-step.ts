@@ -4,7 +4,7 @@
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { type StagedPackages, stagedPackagesSchema } from '../../api/staged-packages.ts'
 import type { JobStep, StepContext } from '../drivers/driver.ts'
-import { packageExitReasons, packageJobEnv } from './exit-reasons.ts'
+import { lockHolder, packageExitReasons, packageJobEnv } from './exit-reasons.ts'
 import { packageManagerOf } from './find-package-manager.ts'
 import type { PackageManager } from './package-manager.ts'
 
@@ -28,6 +28,10 @@ export function packageStep({ name, note, disruptive }: PackageStepOptions): Job
     attempts: 3,
     env: packageJobEnv,
     exitReasons: packageExitReasons,
+    waitsFor: (line) => {
+      const reason = lockHolder(line)
+      return reason && { ...reason, message: `step ${name} waits: ${reason.message}` }
+    },
     holds: async (context, signal) => (await missing(context, signal)) === undefined,
     missing,
     argv: async (context, signal) => {
