@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dnfPackageManager } from '../../src/agent/packages/dnf/dnf-package-manager.ts'
 import { packageJobEnv } from '../../src/agent/packages/exit-reasons.ts'
+import type { StagedPackages } from '../../src/api/staged-packages.ts'
 import { type Bed, openBed } from '../bed/bed.ts'
 import type { Machine } from '../bed/machine.ts'
 import { bootRpmMachine } from '../bed/rpm/rpm-machine.ts'
@@ -30,10 +31,13 @@ let url: string
 beforeAll(async () => {
   bed = await openBed()
   const kubelets = [stubKubelet('1.35.3'), stubKubelet('1.35.4'), stubKubelet('1.37.0', { broken: true })]
-  url = await publishRpms(bed, 'core:/stable:/v1.35/rpm', [
-    ...kubelets,
-    ...[library('1.0'), library('2.0'), tool('1.0'), tool('2.0')],
-  ])
+  const packages = [...kubelets, library('1.0'), library('2.0'), tool('1.0'), tool('2.0')]
+  url = await publishRpms(bed, 'core:/stable:/v1.35/rpm', packages, {
+    advisories: [
+      { type: 'security', fixedBy: library('2.0') },
+      { type: 'bugfix', fixedBy: tool('2.0') },
+    ],
+  })
   await publishRpms(bed, 'core:/stable:/v1.36/rpm', [stubKubelet('1.36.3')])
 })
 afterAll(async () => {
@@ -173,6 +177,27 @@ describe('dnf on a booted machine', () => {
     await machine.run(['systemctl', 'stop', 'lock-holder'])
     expect(await waiting).toMatchObject({ code: 0 })
     expect(await manager.missing(staged, signal)).toBeUndefined()
+    await machine.destroy()
+  })
+
+  it('takes security updates only, as the advisories of its repositories say', async () => {
+    const machine = await dnfMachine()
+    const manager = managerOf(machine)
+    const wanted = ['tool', 'lib'].map((name) => ({ name, version: '1.0' }))
+    expect(await runJob(machine, manager, await mustStage(manager, { wanted }))).toMatchObject({ code: 0 })
+    const request = { folder: '/var/lib/slipway/staging/security', sources: { from: 'Host' as const }, except: [] }
+    const upgrade = async (upgrade: 'Security' | 'All') => {
+      const result = await manager.stageUpgrade({ ...request, upgrade }, signal)
+      if (!result.ok) throw new Error(result.reason.message)
+      return result.staged
+    }
+    const named = ({ packages }: StagedPackages) => packages.map(({ name, version }) => `${name} ${version}`)
+    expect(named(await upgrade('All'))).toEqual(['lib 2.0-1', 'tool 2.0-1'])
+    const fixes = await upgrade('Security')
+    expect(named(fixes)).toEqual(['lib 2.0-1'])
+    expect(await runJob(machine, manager, fixes)).toMatchObject({ code: 0 })
+    expect(await machine.run(['rpm', '-q', '--qf', '%{name} %{version}\\n', 'lib', 'tool'])).toBe('lib 2.0\ntool 1.0\n')
+    expect(named(await upgrade('Security'))).toEqual([])
     await machine.destroy()
   })
 

@@ -9,12 +9,15 @@ import { contentKey } from '../content-key.ts'
 import type { Machine } from '../machine.ts'
 import { runProgram } from '../run-program.ts'
 import { type Signer, signingKey } from '../signing-key.ts'
+import { type Advisory, updateInfo } from './rpm-advisory.ts'
 import { type RpmPackage, specOf } from './rpm-package.ts'
 import { rpmLayers } from './rpm-root.ts'
 
 export interface RpmRepositoryOptions {
   /** Whose key signs packages and index. The key the repository offers is the trusted one all the same. */
   readonly signer?: Signer | 'nobody'
+  /** What the index says about some of the packages; nothing if not said, as in the repositories of Kubernetes. */
+  readonly advisories?: readonly Advisory[]
 }
 
 export interface RepositoryFile {
@@ -27,7 +30,7 @@ export interface RepositoryFile {
   readonly isIndexChecked?: boolean
 }
 
-// In /work lie the specs; /keys has the secret key, where one signs, and the public one on offer. $1 is who signs, or nobody.
+// In /work lie the specs and the advisories, if any; /keys has the secret key, where one signs, and the public one on offer. $1 is who signs, or nobody.
 const build = `set -eu
 cd /work; mkdir repository
 for spec in specs/*.spec; do rpmbuild --quiet -bb --nodeps --define '_topdir /run/rpmbuild' "$spec"; done
@@ -37,6 +40,7 @@ if [ "$1" != nobody ]; then
   rpmsign --define '__gpg /usr/bin/gpg' --define "_gpg_name $1@slipway.test" --addsign repository/*.rpm >/dev/null
 fi
 createrepo_c --quiet repository
+[ ! -e updateinfo.xml ] || modifyrepo_c updateinfo.xml repository/repodata >/dev/null
 [ "$1" = nobody ] || gpg --batch --armor --detach-sign repository/repodata/repomd.xml
 cp /run/offered.key repository/repodata/repomd.xml.key`
 
@@ -45,16 +49,18 @@ export async function publishRpms(
   bed: Bed,
   path: string,
   packages: readonly RpmPackage[],
-  { signer = 'trusted' }: RpmRepositoryOptions = {},
+  { signer = 'trusted', advisories = [] }: RpmRepositoryOptions = {},
 ): Promise<string> {
   const layers = await rpmLayers('dnf')
   const specs = packages.map(specOf)
+  const told = advisories.length === 0 ? [] : [updateInfo(advisories)]
   const { armoredPath } = await signingKey('trusted')
   const secret = signer === 'nobody' ? undefined : (await signingKey(signer)).secretPath
-  const key = contentKey(...layers, build, signer, armoredPath, ...specs)
+  const key = contentKey(...layers, build, signer, armoredPath, ...specs, ...told)
   const folder = await cachedFolder(`rpm-repository-${key}`, async (fresh) => {
     await mkdir(join(fresh, 'specs'))
     for (const [number, spec] of specs.entries()) await writeFile(join(fresh, 'specs', `${number}.spec`), spec)
+    for (const info of told) await writeFile(join(fresh, 'updateinfo.xml'), info)
     const keys = { '/run/offered.key': armoredPath, ...(secret === undefined ? {} : { '/run/secret.gpg': secret }) }
     await runProgram(...inRoot({ layers, binds: { '/work': fresh, ...keys } }, ['sh', '-c', build, 'build', signer]))
     await rm(join(fresh, 'specs'), { recursive: true })
