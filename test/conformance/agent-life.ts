@@ -8,6 +8,7 @@ import { SystemClock } from '../../src/adapters/clock/system-clock.ts'
 import { SystemRandom } from '../../src/adapters/random/system-random.ts'
 import { runAgent } from '../../src/agent/agent.ts'
 import type { Driver } from '../../src/agent/drivers/driver.ts'
+import { isEndFile } from '../../src/agent/journal/order-folder.ts'
 import { configMaps } from '../../src/api/kube.ts'
 import { SlipwayError } from '../../src/api/slipway-error.ts'
 import type { Disk } from '../../src/ports/disk.ts'
@@ -67,18 +68,37 @@ await runAgent(
   new AbortController().signal,
 )
 
-async function parts({ caseFile, initPid, failAtEnd, deaths, midwayMs }: LifePlan) {
+async function parts({ caseFile, initPid, failAtEnd, deaths, midwayMs, holdsEnd }: LifePlan) {
   const { hostOfInit } = await import('./host-of-machine.ts')
   const { driver, beside = [], contents: given = [] } = await loadCase(caseFile)
   const real = hostOfInit(initPid)
-  const host: Host = deaths ? withDisk(real, dyingDisk(real.disk, new Set(deaths), midwayMs)) : real
+  const rename = deaths
+    ? dyingRename(real.disk, new Set(deaths), midwayMs)
+    : holdsEnd
+      ? endlessRename(real.disk)
+      : undefined
+  const host = rename ? withRename(real, rename) : real
   return { host, drivers: [driver, ...beside, ...(failAtEnd ? [failing] : [])], contents: given }
 }
 
 /** Every other method by its object: the host keeps its secrets in private fields. */
-function withDisk(real: Host, disk: Disk): Host {
+function withRename(real: Host, rename: Disk['rename']): Host {
+  const { disk } = real
   return {
-    disk,
+    disk: {
+      rename,
+      read: (path) => disk.read(path),
+      readTail: (path, bytes) => disk.readTail(path, bytes),
+      readFrom: (path, offset, bytes) => disk.readFrom(path, offset, bytes),
+      bytes: (path) => disk.bytes(path),
+      write: (path, content, mode) => disk.write(path, content, mode),
+      sync: (path) => disk.sync(path),
+      remove: (path) => disk.remove(path),
+      makeFolder: (path) => disk.makeFolder(path),
+      syncFolder: (path) => disk.syncFolder(path),
+      names: (path) => disk.names(path),
+      removeFolder: (path) => disk.removeFolder(path),
+    },
     files: real.files,
     bootId: () => real.bootId(),
     facts: (signal) => real.facts(signal),
@@ -92,26 +112,27 @@ function withDisk(real: Host, disk: Disk): Host {
 }
 
 /** Dies once after each file that is new in the journal, and once in the middle of each step. */
-function dyingDisk(disk: Disk, died: ReadonlySet<string>, midwayMs: number): Disk {
-  return {
-    read: (path) => disk.read(path),
-    readTail: (path, bytes) => disk.readTail(path, bytes),
-    readFrom: (path, offset, bytes) => disk.readFrom(path, offset, bytes),
-    bytes: (path) => disk.bytes(path),
-    write: (path, content, mode) => disk.write(path, content, mode),
-    sync: (path) => disk.sync(path),
-    remove: (path) => disk.remove(path),
-    makeFolder: (path) => disk.makeFolder(path),
-    syncFolder: (path) => disk.syncFolder(path),
-    names: (path) => disk.names(path),
-    removeFolder: (path) => disk.removeFolder(path),
-    rename: async (from, to) => {
-      await disk.rename(from, to)
-      const name = basename(to)
-      if (!died.has(name)) die(name)
-      const midway = `${name} midway`
-      if (name.endsWith('.inprogress') && !died.has(midway)) setTimeout(() => die(midway), midwayMs)
-    },
+function dyingRename(disk: Disk, died: ReadonlySet<string>, midwayMs: LifePlan['midwayMs']): Disk['rename'] {
+  return async (from, to) => {
+    const name = basename(to)
+    const [, stem, step = '', word] = /^(step-[0-9]+-(.+))\.(inprogress|done)$/.exec(name) ?? []
+    const midway = `${stem}.inprogress midway`
+    // However quick it was: what it did is not on record yet.
+    if (word === 'done' && died.has(`${stem}.inprogress`) && !died.has(midway)) die(midway)
+    await disk.rename(from, to)
+    if (!died.has(name)) die(name)
+    if (word === 'inprogress' && !died.has(midway)) setTimeout(() => die(midway), midwayMs[step] ?? 0)
+  }
+}
+
+/** Stays before the word that its order has ended. */
+function endlessRename(disk: Disk): Disk['rename'] {
+  return async (from, to) => {
+    if (isEndFile(basename(to))) {
+      tell({ ending: basename(to) })
+      await new Promise(() => undefined)
+    }
+    await disk.rename(from, to)
   }
 }
 

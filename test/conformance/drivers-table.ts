@@ -59,8 +59,9 @@ What the conformance suite saw each driver do on a booted machine, driven by the
 - **command line**: the tool the driver worked through, and what it said it is.
 - **verified by looking**: its effect was not there before and was there after, looked at without the driver.
 - **twice**: a second order of the same work finds it done.
-- **killed in the middle**: the agent was killed after every file it wrote to its journal, and in the middle of every step.
-- **power loss**: every process of the machine was killed at once, at moments drawn from fixed seeds.
+- **killed in the middle**: the agent was killed after every file it wrote to its journal, and once inside every step: a third of its time
+  after it began, or at the latest before the journal said it was done.
+- **power loss**: every process of the machine was killed at once, at moments drawn from fixed seeds, each before the order's end was on record.
 - **undo**: after the work failed at its end, the machine was as before.
 
 “${unproven}”: tested only against what people recorded of the real tool, see test/samples/recorded-output.ts.

@@ -12,12 +12,15 @@ export const lifePlanSchema = z.strictObject({
   failAtEnd: z.boolean(),
   /** Where earlier lives died; absent = nobody dies. */
   deaths: z.array(z.string()).optional(),
-  /** How long after its start a step is cut off in the middle. */
-  midwayMs: z.number(),
+  /** By the name of a step, how long after its start it is cut off in the middle; at the latest before it is on record as done. */
+  midwayMs: z.record(z.string(), z.number()),
+  /** The machine is to lose its power in this order: its end is not put on record, only told. */
+  holdsEnd: z.boolean(),
 })
 
 export const lifeEventSchema = z.union([
   z.strictObject({ died: z.string() }),
+  z.strictObject({ ending: z.string() }),
   z.strictObject({ ended: agentOrderSchema }),
 ])
 
