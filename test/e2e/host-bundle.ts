@@ -15,8 +15,14 @@ export const agentService = 'slipway-agent.service'
 
 /** What the installer says. */
 export async function installHostBundle(machine: Machine, ...options: readonly string[]): Promise<string> {
-  await machine.run(['tar', '-xz', '-C', '/var/tmp'], { input: { file: archive } })
-  const said = await machine.run(['sh', `/var/tmp/${name}/install.sh`, ...options])
-  await machine.run(['rm', '-r', `/var/tmp/${name}`])
+  const folder = await unpackHostBundle(machine)
+  const said = await machine.run(['sh', `${folder}/install.sh`, ...options])
+  await machine.run(['rm', '-r', folder])
   return said
+}
+
+/** The folder with its program; nothing is installed. */
+export async function unpackHostBundle(machine: Machine): Promise<string> {
+  await machine.run(['tar', '-xz', '-C', '/var/tmp'], { input: { file: archive } })
+  return `/var/tmp/${name}`
 }

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { localAnswerSchema, localSocketPath, localStateSchema } from '../../src/api/local-protocol.ts'
 import { execute } from '../bed/execute.ts'
 import { containerdVersion, kubernetesVersion } from '../bed/versions.ts'
+import { unpackHostBundle } from './host-bundle.ts'
 import type { SlipwayInCluster } from './slipway-in-cluster.ts'
 
 const program = join(fileURLToPath(new URL('../..', import.meta.url)), 'slipway')
@@ -40,6 +41,14 @@ export function hostStory(stage: () => SlipwayInCluster): void {
       if (!answer.ok) expect.fail(JSON.stringify(answer))
       expect(localStateSchema.parse(answer.result).node).toBe(node.name)
     }
+  })
+
+  test('the command of an unpacked bundle asks an agent that is a pod', async () => {
+    const worker = stage().cluster.workers.at(-1)
+    if (!worker) throw new Error('a cluster with workers was asked for')
+    const folder = await unpackHostBundle(worker)
+    expect(await worker.run([`${folder}/slipway`, 'host', 'status'])).toContain(`Node:         ${worker.name}\n`)
+    await worker.run(['rm', '-r', folder])
   })
 
   test('logs of a step can be read from afar, as tail and as a whole', { timeout: 120_000 }, async () => {
