@@ -2,7 +2,7 @@
 
 import type { Driver } from '../../src/agent/drivers/driver.ts'
 import { sha256 } from '../../src/agent/journal/sealed-file.ts'
-import type { Order } from '../../src/api/node-state.ts'
+import type { AgentOrder, Order } from '../../src/api/node-state.ts'
 import type { Content } from '../../src/api/work.ts'
 import type { Bed } from '../bed/bed.ts'
 import type { Machine } from '../bed/machine.ts'
@@ -31,8 +31,8 @@ export interface ConformanceCase {
   order(machine: Machine): Promise<Partial<Order> & Pick<Order, 'work'>>
   /** Whether the work is done, looked at without the driver. */
   isDone(machine: Machine): Promise<boolean>
-  /** Further expectations after each way to the end; throws what is wrong. */
-  check?(machine: Machine): Promise<void>
+  /** Further expectations after each way to the end, of the machine and of what its agent reported; throws what is wrong. */
+  check?(machine: Machine, report: AgentOrder): Promise<void>
 }
 
 /** How an order names content that the case lists. */

@@ -64,7 +64,7 @@ function testCase(file: string, given: ConformanceCase): void {
   async function expectDone(machine: Machine, { report }: Drive): Promise<void> {
     expect(report.state, JSON.stringify(report)).toBe('Succeeded')
     expect(await given.isDone(machine)).toBe(true)
-    await given.check?.(machine)
+    await given.check?.(machine, report)
   }
 
   it('is not done before and done after, and twice is once', async () => {
@@ -133,7 +133,7 @@ function testCase(file: string, given: ConformanceCase): void {
       // Not PointOfNoReturn: what others did before it can still be taken back.
       expect(report, JSON.stringify(report)).toMatchObject({ state: 'Failed', reason: { code: 'StepFailed' } })
       expect(await given.isDone(machine)).toBe(true)
-      await given.check?.(machine)
+      await given.check?.(machine, report)
       seen.undo = `nothing to take back: ${given.staysDone}`
     }
     await machine.destroy()
