@@ -42,16 +42,29 @@ function strip(value: unknown): unknown {
   }
   if (!isJsonObject(value)) return value
   let copy: Record<string, unknown> | undefined
+  let gone: Set<string> | undefined
   for (const key in value) {
     const field = value[key]
     if (typeof field !== 'object' && field !== undefined) continue
     const stripped = field === null ? undefined : strip(field)
     if (stripped === field && field !== undefined) continue
-    copy ??= { ...value }
-    if (stripped === undefined) delete copy[key]
-    else copy[key] = stripped
+    if (stripped === undefined) {
+      gone ??= new Set()
+      gone.add(key)
+    } else {
+      copy ??= { ...value }
+      copy[key] = stripped
+    }
   }
-  return copy ?? value
+  return without(copy ?? value, gone)
+}
+
+/** A copy, since an object that a field was deleted from is slow for whoever reads it from then on. */
+function without(object: JsonObject, gone: ReadonlySet<string> | undefined): JsonObject {
+  if (gone === undefined) return object
+  const kept: Record<string, unknown> = {}
+  for (const key in object) if (!gone.has(key)) kept[key] = object[key]
+  return kept
 }
 
 /**
@@ -62,15 +75,20 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return strip(patch)
   const base = isJsonObject(target) ? target : undefined
   let result: Record<string, unknown> | undefined = base === undefined ? {} : undefined
+  let gone: Set<string> | undefined
   for (const key in patch) {
     const value = patch[key]
     if (value === undefined) continue
     const old = base?.[key]
     const merged = value === null ? undefined : mergePatch(old, value)
     if (merged === old) continue
-    result ??= { ...base }
-    if (merged === undefined) delete result[key]
-    else result[key] = merged
+    if (merged === undefined) {
+      gone ??= new Set()
+      gone.add(key)
+    } else {
+      result ??= { ...base }
+      result[key] = merged
+    }
   }
-  return result ?? base
+  return without(result ?? base ?? {}, gone)
 }
