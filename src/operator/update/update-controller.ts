@@ -239,17 +239,20 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       if (next.verdict === 'begun') return goOn(name, runOf(running.operation), signal)
     }
     const now = ports.clock.now()
-    const changedPhase = phaseOf(running.progress(now)) !== update.status?.phase
+    const wave = running.wave(now)
+    const progress = running.progress(now, wave)
+    const changedPhase = phaseOf(progress) !== update.status?.phase
     const dueMs = (writtenAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + statusEveryMs - ports.clock.monotonicMs()
     if (!changedPhase && dueMs > 0) return { afterMs: dueMs }
-    const compute = (latest: DirectUpdate, at: Date) => ({
-      ...runningStatus(latest, running, (node) => cluster.states.get(node), cluster.policy?.spec.paused === true, at),
+    const isPolicyPaused = cluster.policy?.spec.paused === true
+    const compute = (latest: DirectUpdate) => ({
+      ...runningStatus(latest, running, { wave, progress, isPolicyPaused, now }, (node) => cluster.states.get(node)),
       ...standingGates(options.checkpoints, running.id),
     })
-    const next = compute(update, now)
+    const next = compute(update)
     if (changedPhase || !equalJson(next, update.status)) {
       writtenAtMs.set(name, ports.clock.monotonicMs())
-      await record.writeStatus(name, (at, latest) => compute(latest, at), signal)
+      await record.writeStatus(name, (_now, latest) => (latest === update ? next : compute(latest)), signal)
       noteNews(update, next)
     }
     if (isEndedPhase(next.phase)) {
@@ -257,7 +260,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
       wakeStaging(name)
       return undefined
     }
-    const againMs = running.nextStepWaitsFor ? now.getTime() + replanMs : running.wave(now)?.untilMs
+    const againMs = running.nextStepWaitsFor ? now.getTime() + replanMs : wave?.untilMs
     return whenAgain(againMs, expiryOf({ ...update, status: next }), now)
   }
 

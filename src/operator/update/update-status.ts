@@ -9,6 +9,7 @@ import type { Plan } from '../../core/plan/plan-update.ts'
 import { isEndedPhase, isRetryOpen, runOf, specMark } from '../../core/update/operation.ts'
 import { conditionsOf, mergeConditions, type ProgressView, phaseOf, summaryOf } from '../../core/update/progress.ts'
 import { turnTimer, usedMs } from '../../core/update/timer.ts'
+import type { WaveStep } from '../../core/update/waves.ts'
 import type { RunningOperation } from './running-operation.ts'
 import { startOf } from './update-life.ts'
 
@@ -124,15 +125,20 @@ export function cancelledStatus(update: DirectUpdate, operationID: string, now: 
   }
 }
 
+/** Where a running operation stands at an instant. */
+export interface RunningView {
+  readonly wave: WaveStep | undefined
+  readonly progress: ProgressView
+  readonly isPolicyPaused: boolean
+  readonly now: Date
+}
+
 export function runningStatus(
   update: DirectUpdate,
   operation: RunningOperation,
+  { wave: step, progress: view, isPolicyPaused, now }: RunningView,
   stateOf: (node: string) => NodeState | undefined,
-  isPolicyPaused: boolean,
-  now: Date,
 ): DirectUpdateStatus {
-  const step = operation.wave(now)
-  const view = operation.progress(now, step)
   const phase = phaseOf(view)
   const at = now.toISOString()
   const before = update.status ?? {}
