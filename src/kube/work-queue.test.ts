@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { fixedRandom } from '../../test/fakes/fixed-random.ts'
 import { ManualClock } from '../../test/fakes/manual-clock.ts'
@@ -49,6 +50,23 @@ describe('WorkQueue', () => {
     expect(queue.depth).toBe(0)
     queue.done('a')
     expect(queue.depth).toBe(1)
+  })
+
+  test('takers wait for their own end, and leave one listener on it however often they wait', async () => {
+    const { queue } = setUp()
+    const [first, second] = [new AbortController(), new AbortController()]
+    for (const key of ['a', 'b']) {
+      const taken = queue.get(first.signal)
+      queue.add(key)
+      expect(await taken).toBe(key)
+      queue.done(key)
+    }
+    expect(getEventListeners(first.signal, 'abort')).toHaveLength(1)
+    const waiting = [queue.get(first.signal), queue.get(second.signal)]
+    first.abort()
+    expect(await waiting[0]).toBeUndefined()
+    queue.add('c')
+    expect(await waiting[1]).toBe('c')
   })
 
   test.each([

@@ -29,6 +29,8 @@ export class WorkQueue {
   readonly #delayed = new Map<Key, Delayed>()
   readonly #failures = new Map<Key, number>()
   readonly #takers = new Set<() => void>()
+  /** Whose end wakes the takers. */
+  readonly #followed = new WeakSet<AbortSignal>()
 
   constructor(options: WorkQueueOptions) {
     this.#clock = options.clock
@@ -134,14 +136,23 @@ export class WorkQueue {
   }
 
   #filled(signal: AbortSignal): Promise<void> {
+    this.#follow(signal)
     return new Promise((resolve) => {
       const wake = () => {
         this.#takers.delete(wake)
-        signal.removeEventListener('abort', wake)
         resolve()
       }
       this.#takers.add(wake)
-      signal.addEventListener('abort', wake, { once: true })
     })
+  }
+
+  /** One listener for all the waits of a taker, not one for each. */
+  #follow(signal: AbortSignal): void {
+    if (this.#followed.has(signal)) return
+    this.#followed.add(signal)
+    const wakeAll = () => {
+      for (const wake of [...this.#takers]) wake()
+    }
+    signal.addEventListener('abort', wakeAll, { once: true })
   }
 }
