@@ -137,7 +137,7 @@ describe.each(present.map((server) => ({ name: server.name, server })))('a bucke
     const bucket = await makeBucket('whole')
     const store = await open({ s3: { ...s3(bucket), prefix: 'prod/etcd' } }, keys)
     expect(store.location('b1')).toBe('s3://whole/prod/etcd/b1')
-    await behavesAsAStore(store, server.knowsParts ? large : 7_000_000)
+    await behavesAsAStore(store, server.knowsParts ? large : partBytes - 1)
     expect(await uploadsIn(bucket)).toBe(0)
     expect(await namesIn(await open({ s3: s3(bucket) }, keys))).toEqual([])
   })
