@@ -1,35 +1,46 @@
-// A host whose system is an image runs the agent from the bundle for hosts without a container: it outlives the images.
+// Hosts whose system is an image run the agent from the bundle for hosts without a container: it outlives the images. The operator is
+// the built program, and asked as a person would.
 
-import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
+import { type DirectUpdate, directUpdates } from '../../src/api/direct-update.ts'
 import { nodes } from '../../src/api/kube.ts'
-import { type AgentOrder, type AgentStatus, nodeStates } from '../../src/api/node-state.ts'
+import { isKubeError } from '../../src/api/kube-error.ts'
+import { maintenancePolicies, policyName } from '../../src/api/maintenance-policy.ts'
+import { nodeStates } from '../../src/api/node-state.ts'
 import type { HttpKubeApi } from '../../src/kube/http/http-kube-api.ts'
-import { scriptOrder } from '../agent/agent-bench.ts'
 import { realClient } from '../apiserver/real-client.ts'
 import { type ApiServer, startApiServer } from '../bed/api-server.ts'
 import { type Bed, openBed } from '../bed/bed.ts'
-import { makePair } from '../bed/certificates.ts'
+import { freePorts } from '../bed/child-program.ts'
 import type { Machine } from '../bed/machine.ts'
 import { bootImageMachine } from '../bed/osimage/image-machine.ts'
 import { makeOsImage, type OsImageOptions } from '../bed/osimage/os-image.ts'
 import { type Registry, startRegistry } from '../bed/osimage/registry.ts'
+import { kubernetesVersion } from '../bed/versions.ts'
 import { toolFiles } from '../conformance/image-case.ts'
-import { installSlipway } from '../rollout-rig/installation.ts'
+import { accountAccess, installSlipway, namespace } from '../rollout-rig/installation.ts'
+import { SlipwayProcess } from '../rollout-rig/slipway-process.ts'
 import { agentService, installHostBundle } from './host-bundle.ts'
+import { kubeletConfig } from './kubelet-config.ts'
+import { standInForKubelet } from './kubelet-stand-in.ts'
 
-const engine = 'bootc'
+/** `make image` has built it before the first test. */
+const builtProgram = fileURLToPath(new URL('../../dist/slipway.mjs', import.meta.url))
+const engines = [
+  { engine: 'bootc', minor: 7 },
+  { engine: 'rpm-ostree', minor: 8 },
+] as const
 const { signal } = new AbortController()
+const reporting = new AbortController()
+const within = { timeout: 240_000, interval: 250 }
 let bed: Bed
 let registry: Registry
 let server: ApiServer
 let api: HttpKubeApi
-let machine: Machine
-let nodeUID: string
-
-const image = (version: string, options: Omit<OsImageOptions, 'version'> = {}) =>
-  makeOsImage(registry, { version, ...options, files: toolFiles(engine) })
+let operator: SlipwayProcess
 
 beforeAll(async () => {
   bed = await openBed()
@@ -37,18 +48,24 @@ beforeAll(async () => {
   server = await startApiServer({ controllers: false, apiArguments: ['--bind-address=0.0.0.0'] })
   api = (await realClient(server.kubeconfigPath)).api
   await installSlipway(server, '--host-service')
-  machine = await bootImageMachine(bed, registry, { image: await image('3.7') })
-  await machine.writeFile('/etc/kubernetes/kubelet.conf', kubeletConfig(), 0o600)
-  const { name } = machine
-  nodeUID =
-    (await api.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: {} }, signal)).metadata.uid ??
-    ''
-  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid: nodeUID }]
-  const { apiVersion, kind } = nodeStates
-  await api.create(nodeStates, { apiVersion, kind, metadata: { name, ownerReferences }, spec: {} }, signal)
+  const { kubeconfig } = await accountAccess(server, 'slipway-operator', 'operator.conf')
+  const [port = 0] = await freePorts(1)
+  const args = ['operator', '--kubeconfig', kubeconfig, '--namespace', namespace]
+  operator = new SlipwayProcess(
+    'operator',
+    [...args, '--metrics-address', `127.0.0.1:${port}`],
+    join(server.dir, 'operator.log'),
+    builtProgram,
+  )
+  operator.start()
+  const registries = [{ host: registry.address, plain: true }]
+  const asked = { type: 'merge', body: { spec: { registries } } } as const
+  await vi.waitFor(() => api.patch(maintenancePolicies, { name: policyName }, asked, signal), within)
 })
 
 afterAll(async () => {
+  reporting.abort()
+  await operator?.stop()
   await api?.close()
   await server?.stop()
   await registry?.stop()
@@ -56,85 +73,111 @@ afterAll(async () => {
   expect(bed.leftovers()).toEqual([])
 })
 
-/** As kubeadm writes it, with the host's own certificate. */
-function kubeletConfig(): string {
-  const { certificate, key } = makePair(server.authority, {
-    name: `system:node:${machine.name}`,
-    group: 'system:nodes',
-  })
-  const base64 = (text: string) => Buffer.from(text).toString('base64')
-  const cluster = {
-    server: `https://${bed.address}:${new URL(server.url).port}`,
-    'certificate-authority-data': base64(server.authority.certificate),
-    'tls-server-name': 'kubernetes',
+/** What a person would look at when it does not go on. */
+async function story(machine: Machine): Promise<string> {
+  const state = await api.get(nodeStates, { name: machine.name }, signal)
+  const journal = await machine.exec(['journalctl', '--no-pager', '-n', '40', '-u', agentService])
+  return [JSON.stringify(state.status), journal.stdout, operator.log.slice(-3_000)].join('\n')
+}
+
+async function ended(name: string, machine: Machine): Promise<DirectUpdate> {
+  const read = () => api.get(directUpdates, { name }, signal)
+  const hasEnded = async () => ['Succeeded', 'Failed', 'RequiresAttention'].includes((await read()).status?.phase ?? '')
+  try {
+    await expect.poll(hasEnded, within).toBe(true)
+  } catch (cause) {
+    const { status } = await read()
+    throw new Error(`${name}: ${JSON.stringify(status)}\n${await story(machine)}`, { cause })
   }
-  const user = { 'client-certificate-data': base64(certificate), 'client-key-data': base64(key) }
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'bed', cluster }],
-    users: [{ name: 'kubelet', user }],
-    contexts: [{ name: 'bed', context: { cluster: 'bed', user: 'kubelet' } }],
-    'current-context': 'bed',
+  return await read()
+}
+
+/** Asked for on this host alone. */
+async function update(name: string, image: string, machine: Machine): Promise<DirectUpdate> {
+  const { apiVersion, kind } = directUpdates
+  const nodeSelector = { matchLabels: { 'kubernetes.io/hostname': machine.name } }
+  const spec = { os: { image }, rollback: 'Image' as const, nodeSelector }
+  await api.create(directUpdates, { apiVersion, kind, metadata: { name }, spec }, signal)
+  return await ended(name, machine)
+}
+
+describe.each(engines)('an image host with $engine', ({ engine, minor }) => {
+  let machine: Machine
+  const image = (major: number, options: Omit<OsImageOptions, 'version'> = {}) =>
+    makeOsImage(registry, {
+      version: `${major}.${minor}`,
+      kubernetes: kubernetesVersion.replace('v', ''),
+      ...options,
+      files: toolFiles(engine),
+    })
+  const version = async () => (await machine.readFile('/usr/share/bed/version')).trim()
+  const isActive = async () => (await machine.exec(['systemctl', 'is-active', agentService])).stdout
+  const node = () => api.get(nodes, { name: machine.name }, signal)
+  const state = () => api.get(nodeStates, { name: machine.name }, signal)
+
+  beforeAll(async () => {
+    machine = await bootImageMachine(bed, registry, { image: await image(3) })
+    await machine.writeFile('/etc/kubernetes/kubelet.conf', kubeletConfig(bed, server, machine.name), 0o600)
+    await standInForKubelet(api, machine, reporting.signal)
   })
-}
 
-async function agentUntil<T>(told: (agent: AgentStatus) => T | undefined): Promise<T> {
-  const endMs = performance.now() + 240_000
-  for (;;) {
-    const { status } = await api.get(nodeStates, { name: machine.name }, signal)
-    const found = status?.agent && told(status.agent)
-    if (found !== undefined) return found
-    if (performance.now() > endMs) {
-      const journal = await machine.exec(['journalctl', '--no-pager', '-n', '40', '-u', agentService])
-      throw new Error(`the agent says ${JSON.stringify(status?.agent)}\n${journal.stdout}`)
-    }
-    await delay(250)
-  }
-}
+  test('the bundle is installed, and reports with the credentials of the kubelet', { timeout: 300_000 }, async () => {
+    expect(await installHostBundle(machine)).toContain(`installed Slipway ${packageJson.version}`)
+    await expect.poll(async () => (await state()).status?.agent?.version, within).toBe(packageJson.version)
+  })
 
-/** The test plays the operator. */
-async function carryOut(id: string, reference: string): Promise<AgentOrder> {
-  const order = scriptOrder({ id, nodeUID, work: { os: { image: reference } }, rollback: 'Image', timeout: '10m' })
-  await api.patch(nodeStates, { name: machine.name }, { type: 'merge', body: { spec: { order } } }, signal)
-  return await agentUntil(({ order: its }) =>
-    its?.id === id && ['Succeeded', 'Failed', 'Refused', 'Withdrawn'].includes(its.state) ? its : undefined,
-  )
-}
+  test('an update boots the host into another image, and is done when the host is back', {
+    timeout: 300_000,
+  }, async () => {
+    const before = await machine.bootId()
+    const { reference, digest } = await image(4)
+    const { status } = await update(`${engine}-4`, reference, machine)
+    if (status?.phase !== 'Succeeded') expect.fail(await story(machine))
+    expect(status.osImage).toMatchObject({ digest })
+    expect(await version()).toBe(`4.${minor}`)
+    const bootID = await machine.bootId()
+    expect(bootID).not.toBe(before)
+    expect(await node()).toMatchObject({ spec: {}, status: { nodeInfo: { bootID, osImage: `BedOS 4.${minor}` } } })
+    expect((await node()).spec.unschedulable).toBeUndefined()
+    expect(await isActive()).toBe('active\n')
+  })
 
-const version = async () => (await machine.readFile('/usr/share/bed/version')).trim()
-const isActive = async () => (await machine.exec(['systemctl', 'is-active', agentService])).stdout
+  test('an image whose kubelet fails is taken back; the host stays cordoned until a person has looked', {
+    timeout: 300_000,
+  }, async () => {
+    const name = `${engine}-5`
+    const { pinned } = await image(5, { broken: true })
+    expect((await update(name, pinned, machine)).status?.phase).toBe('Failed')
+    const { status } = await state()
+    expect(status?.agent?.order).toMatchObject({
+      state: 'Failed',
+      rolledBack: true,
+      reason: { code: 'ImageUnhealthy' },
+    })
+    expect(await version()).toBe(`4.${minor}`)
+    expect(await isActive()).toBe('active\n')
+    expect((await node()).spec.unschedulable).toBe(true)
+    await api.delete(directUpdates, { name }, {}, signal)
+    await expect.poll(async () => (await node()).spec.unschedulable, within).toBeUndefined()
+    const isGone = () =>
+      api.get(directUpdates, { name }, signal).then(
+        () => false,
+        (error: unknown) => isKubeError(error, 'NotFound'),
+      )
+    await expect.poll(isGone, within).toBe(true)
+  })
 
-test('the bundle is installed, and reports with the credentials of the kubelet', { timeout: 300_000 }, async () => {
-  expect(await installHostBundle(machine)).toContain(`installed Slipway ${packageJson.version}`)
-  expect(await agentUntil((agent) => agent.version)).toBe(packageJson.version)
-})
-
-test('it boots the host into another image, and is there again', { timeout: 300_000 }, async () => {
-  const before = await machine.bootId()
-  expect(await carryOut('image-1', (await image('4.7')).reference)).toMatchObject({ state: 'Succeeded' })
-  expect(await version()).toBe('4.7')
-  expect(await machine.bootId()).not.toBe(before)
-  expect(await isActive()).toBe('active\n')
-})
-
-test('it takes an image back whose kubelet fails', { timeout: 300_000 }, async () => {
-  const order = await carryOut('image-2', (await image('5.7', { broken: true })).pinned)
-  expect(order).toMatchObject({ state: 'Failed', rolledBack: true, reason: { code: 'ImageUnhealthy' } })
-  expect(await version()).toBe('4.7')
-  expect(await isActive()).toBe('active\n')
-})
-
-test('installed again it is brought up to date; removed it leaves its journal alone', {
-  timeout: 300_000,
-}, async () => {
-  await installHostBundle(machine, '--node-name', machine.name)
-  const unit = await machine.readFile(`/etc/systemd/system/${agentService}`)
-  expect(unit).toContain(`--node-name=${machine.name} `)
-  expect(await isActive()).toBe('active\n')
-  expect(await installHostBundle(machine, '--remove')).toContain('removed')
-  expect(await isActive()).not.toBe('active\n')
-  const left = await machine.run(['find', '/opt/', '/etc/systemd/system', '-name', 'slipway*'])
-  expect(left).toBe('')
-  expect(await machine.run(['ls', '/var/lib/slipway'])).toContain('orders')
+  test('installed again it is brought up to date; removed it leaves its journal alone', {
+    timeout: 300_000,
+  }, async () => {
+    await installHostBundle(machine, '--node-name', machine.name)
+    const unit = await machine.readFile(`/etc/systemd/system/${agentService}`)
+    expect(unit).toContain(`--node-name=${machine.name} `)
+    expect(await isActive()).toBe('active\n')
+    expect(await installHostBundle(machine, '--remove')).toContain('removed')
+    expect(await isActive()).not.toBe('active\n')
+    const left = await machine.run(['find', '/opt/', '/etc/systemd/system', '-name', 'slipway*'])
+    expect(left).toBe('')
+    expect(await machine.run(['ls', '/var/lib/slipway'])).toContain('orders')
+  })
 })

@@ -12,6 +12,8 @@ import type { Registry } from './registry.ts'
 
 export interface OsImageOptions {
   readonly version: string
+  /** What its kubelet calls itself; the image's version unless told, which no API server would take for older than itself. */
+  readonly kubernetes?: string
   /** Its kubelet ends with 1 at once. */
   readonly broken?: boolean
   /** Bytes that no compression makes less, to give a pull some time. */
@@ -76,7 +78,7 @@ async function filesOf(options: OsImageOptions): Promise<Readonly<Record<string,
     [`${kernel}/vmlinuz`]: noise(`kernel ${version}`, 2),
     [`${kernel}/initramfs.img`]: noise(`initramfs ${version}`, 4),
     ...(extraMegabytes > 0 ? { 'usr/share/bed/payload': noise(`payload ${version}`, extraMegabytes) } : {}),
-    'usr/bin/kubelet': kubelet(version, broken),
+    'usr/bin/kubelet': kubelet(options.kubernetes ?? version, broken),
     [`${units}/kubelet.service`]: `[Unit]\nDescription=kubelet of image ${version}\n[Service]\nExecStart=/usr/bin/kubelet\n`,
     [`${units}/multi-user.target.d/kubelet.conf`]: '[Unit]\nWants=kubelet.service\n',
     ...options.files,
