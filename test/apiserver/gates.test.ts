@@ -143,7 +143,11 @@ describe.skipIf(missing)('gates and hooks on a real API server', () => {
       { type: 'NodeReady', every },
       { type: 'PodsReady', namespace: 'default', atLeast: 0, every },
     ]
+    const first = await begin({ gates })
+    await rig.ended(first, 90_000)
+    // The copy of its script is still there, and gets a second owner.
     await succeeds(await begin({ gates }))
+    await succeeds(first)
     const name = await begin({ gates: [{ type: 'PodsReady', namespace: 'default', atLeast: 1, every }] })
     await blocked(name, /0 pod\(s\) are there, at least 1 must be/)
     await rig.api.delete(directUpdates, { name }, {}, signal)
