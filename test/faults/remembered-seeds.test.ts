@@ -25,4 +25,8 @@ describe('histories that once went wrong', () => {
   ])('seed %i: %s', { timeout: 60_000 }, async (seed) => {
     expect((await simulateFaults(project, seed, seed)).violations).toEqual([])
   })
+
+  it('seed 417 of six nodes: a backup that was no longer wanted kept its host from the one that was', async () => {
+    expect((await simulateFaults(project, 417, 417, ['--nodes', '6'])).violations).toEqual([])
+  })
 })

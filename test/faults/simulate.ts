@@ -14,9 +14,14 @@ export interface SimulateReport {
 export const project = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Runs `slipway simulate --faults all` of the sources in that folder, as a process of its own. */
-export async function simulateFaults(folder: string, first: number, last: number): Promise<SimulateReport> {
+export async function simulateFaults(
+  folder: string,
+  first: number,
+  last: number,
+  more: readonly string[] = [],
+): Promise<SimulateReport> {
   const program = join(folder, 'src/main/slipway.ts')
-  const args = ['simulate', '--faults', 'all', '--seeds', `${first}..${last}`, '--output', 'json']
+  const args = ['simulate', '--faults', 'all', '--seeds', `${first}..${last}`, '--output', 'json', ...more]
   const child = spawn(process.execPath, [program, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''
   let err = ''

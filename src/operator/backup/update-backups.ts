@@ -91,11 +91,13 @@ export class UpdateBackups {
     const { backupRun: run, backups } = update.status ?? {}
     const wanted = this.#wanted.get(name)
     if (wanted && wanted.operationID !== update.status?.operationID) return undefined
-    const subject = wanted?.step ?? run?.subject
+    // What a host was asked for is followed to its end, whatever is wanted by now: until then it can be asked for nothing else.
+    const isAsked = run?.node !== undefined
+    const subject = isAsked ? run.subject : (wanted?.step ?? run?.subject)
     const now = ports.clock.now()
     const { terms } = need
     if (subject === undefined) return undefined
-    if (goodBackup(backups, subject, terms, now)) return this.#forget(name)
+    if (!isAsked && goodBackup(backups, subject, terms, now)) return this.#forget(name)
     const retry = update.spec.retry?.nodes ? undefined : update.spec.retry?.token
     const isExternal = cluster.policy?.spec.etcd !== undefined
     const step = stepRun({
