@@ -337,6 +337,9 @@ describe('time-outs', () => {
     await cluster.nodeIs('w1', 'Draining', 'PodUnmanaged')
     await cluster.pass(360_000)
     expect(running.status.phase).toBe('InProgress')
+    const { fired } = cluster.sim.clock
+    await cluster.pass(60_000)
+    expect(cluster.sim.clock.fired - fired, 'timers of a minute in which nothing happens').toBeLessThan(2_000)
     await story.person.deletes(pods, { name: 'loner', namespace: 'shop' })
     await running.is('Failed', 'OperationTimedOut')
     expect(cluster.allRuns).toEqual({ ...none, cp1: 1, w1: 1 })

@@ -313,8 +313,13 @@ function standingGates(checkpoints: Checkpoints, id: string): Pick<DirectUpdateS
   return { gates: gates.length > 0 ? gates : undefined }
 }
 
-/** The first of two instants, where there is one. */
-function whenAgain(a: number | undefined, b: number | undefined, now: Date): { readonly afterMs: number } | undefined {
-  const first = Math.min(a ?? Number.POSITIVE_INFINITY, b ?? Number.POSITIVE_INFINITY)
+/** The first of two instants, where there is one. An expiry that has passed is known: what is under work ends by its own time. */
+function whenAgain(
+  next: number | undefined,
+  expiry: number | undefined,
+  now: Date,
+): { readonly afterMs: number } | undefined {
+  const due = expiry !== undefined && expiry > now.getTime() ? expiry : Number.POSITIVE_INFINITY
+  const first = Math.min(next ?? Number.POSITIVE_INFINITY, due)
   return Number.isFinite(first) ? { afterMs: Math.max(1, first - now.getTime()) } : undefined
 }
