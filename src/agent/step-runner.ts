@@ -13,8 +13,8 @@ import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
 import { Deadline } from './deadline.ts'
 import type { ActStep, Step, StepContext } from './drivers/driver.ts'
+import { jobName } from './job-name.ts'
 import type { OrderFolder } from './journal/order-folder.ts'
-import { sha256 } from './journal/sealed-file.ts'
 import { lookingAtLog } from './log-waits.ts'
 import type { Permission } from './permission.ts'
 import type { FailedStep } from './report.ts'
@@ -316,11 +316,6 @@ function exitReason(step: Step, exitCode: number): Reason['code'] {
 
 function codeOf(error: unknown): Reason['code'] {
   return error instanceof SlipwayError && isReasonCode(error.code) ? error.code : 'StepFailed'
-}
-
-/** Told apart by order, step and start; the same again in another life of the agent. */
-function jobName(orderId: string, step: string, start: number): string {
-  return `slipway-${sha256(orderId).slice(0, 12)}-${step}-${start}`
 }
 
 function messageOf(error: unknown): string {

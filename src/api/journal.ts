@@ -45,6 +45,13 @@ export const failureSchema = z.strictObject({
 /** `warnings`: what a person should know although the work went on. */
 export const warningsSchema = z.strictObject({ warnings: z.array(z.string().max(512)).max(16) })
 
+const processIdentity = z.strictObject({
+  pid: z.int(),
+  startTime: z.string(),
+  bootId: z.string(),
+  unit: z.string().optional(),
+})
+
 /** `step-NN-name.inprogress`: one start of a step, written before the first line of it runs. */
 export const stepStartSchema = z.strictObject({
   step: z.string().max(64),
@@ -52,9 +59,13 @@ export const stepStartSchema = z.strictObject({
   failures: z.int().min(0).describe('how many earlier starts failed'),
   cutOff: z.int().min(0).describe('how many earlier starts in the same boot left neither process nor result'),
   startedAt: instantText,
-  process: z
-    .strictObject({ pid: z.int(), startTime: z.string(), bootId: z.string(), unit: z.string().optional() })
-    .describe('pid 0 = the agent did it itself'),
+  process: processIdentity.describe('pid 0 = the agent did it itself'),
+})
+
+/** `notes/<work>`: long work that is no step; without `process` its end was told. */
+export const longWorkSchema = z.strictObject({
+  starts: z.int().min(1),
+  process: processIdentity.optional(),
 })
 
 /** `step-NN-name.done`: written after the effect was seen. */

@@ -132,13 +132,15 @@ export class FakeHost implements Host {
     this.executions.push(execution)
     const { ms, exitCode, output, effect } = this.behave(job)
     if (output !== undefined) this.disk.putResult(job.logPath, output)
-    this.#clock.after(ms, () => {
+    const over = () => {
       if (process.state !== 'running') return
       execution.ended = true
       effect?.()
       this.disk.putResult(job.resultPath, `${exitCode}\n`)
       this.#over(process)
-    })
+    }
+    if (ms === 0) over()
+    else this.#clock.after(ms, over)
   }
 
   #over(process: Running): void {

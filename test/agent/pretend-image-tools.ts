@@ -14,6 +14,8 @@ interface PretendDeployment {
   readonly serial: number
 }
 
+const imageRef = 'ostree/container/image/'
+
 export const repository = 'registry.example:5000/os'
 
 export function pretendImage(version: string, layers: readonly object[] = []): PretendImage {
@@ -41,6 +43,10 @@ export class PretendImageTools {
   staged: PretendDeployment | undefined
   kubelet: 'active' | 'failed' | 'activating' = 'active'
   isRegistryAway = false
+  /** What the kubelet in an image calls itself, by the image's digest; the others have none. */
+  readonly kubelets = new Map<string, string>()
+  readonly #fetched = new Set<string>()
+  #checkedOut: string | undefined
   /** Answers a command instead of these tools. */
   override: (argv: readonly string[]) => CommandResult | undefined = () => undefined
   readonly #bench: AgentBench
@@ -92,7 +98,12 @@ export class PretendImageTools {
     const [program, ...args] = argv
     if (program === 'skopeo') return this.#skopeo(args)
     if (program === 'systemctl') return this.#systemctl(args)
-    if (program === 'mkdir') return done()
+    if (['mkdir', 'rm', 'mv'].includes(program ?? '')) return done()
+    if (program?.endsWith('/kubelet') || program === 'kubelet') return this.#kubeletVersion(program)
+    if (program === 'ostree' && args[0] === 'refs')
+      return done([...this.#fetched].map((digest) => `${imageRef}${digest}\n`).join(''))
+    if (program === 'ostree' && args[0] === 'show') return done(`'${args.at(-1)?.slice(imageRef.length)}'\n`)
+    if (program === 'ostree' && args[0] === 'checkout') return this.#checkOut(args)
     if (program === '/bin/sh') return this.#rollBack()
     if (program === 'ostree' && args[0] === 'container') return args.includes('--help') ? done() : this.#pull(args)
     if (program === 'ostree' && args[1] === 'undeploy') return this.#unstage()
@@ -103,6 +114,11 @@ export class PretendImageTools {
   }
 
   #behave({ argv }: Job): Behaviour {
+    // Long work is given its time by `timeout -k 10 SECONDS`.
+    if (argv[0] === 'timeout') {
+      const { exitCode, stdout, stderr } = this.#answer({ argv: argv.slice(4) })
+      return { ms: 5000, exitCode, output: `${stdout}${stderr}` }
+    }
     const [, ...args] = argv
     this.asked.push(argv.join(' '))
     if (this.isRegistryAway) return { ms: 100, exitCode: 1, output: 'error: connection refused' }
@@ -146,7 +162,20 @@ export class PretendImageTools {
 
   #pull(args: readonly string[]): CommandResult {
     if (this.isRegistryAway) return failed('error: connection refused')
-    return this.registry.has(digestIn(args)) ? done('Downloaded.') : failed('manifest unknown')
+    if (!this.registry.has(digestIn(args))) return failed('manifest unknown')
+    this.#fetched.add(digestIn(args))
+    return done('Downloaded.')
+  }
+
+  #checkOut(args: readonly string[]): CommandResult {
+    this.#checkedOut = args.at(-2)?.slice(imageRef.length)
+    return this.kubelets.has(this.#checkedOut ?? '') ? done() : failed('No such file or directory')
+  }
+
+  /** Of this host, or the one that was taken out of an image. */
+  #kubeletVersion(program: string): CommandResult {
+    const version = this.kubelets.get((program === 'kubelet' ? this.booted.digest : this.#checkedOut) ?? '')
+    return version === undefined ? { exitCode: 127, stdout: '', stderr: '' } : done(`Kubernetes ${version}\n`)
   }
 
   #stage(args: readonly string[]): CommandResult {

@@ -10,19 +10,27 @@ import { OneNodeCluster } from './one-node-cluster.ts'
 
 /** One driver's steps on a host in memory, whose programs answer what was recorded from the real ones. */
 export class StepBench {
-  readonly host = new FakeHost(new MemoryDisk(), new ManualClock())
+  readonly clock = new ManualClock()
+  readonly host = new FakeHost(new MemoryDisk(), this.clock)
   readonly log = new RecordingLog()
   readonly warnings: string[] = []
   /** Every command that was run, its words joined. */
   readonly ran: string[] = []
-  readonly context: Staging
   readonly signal = new AbortController().signal
 
+  readonly #order: Order
+  readonly #api = new OneNodeCluster().api
+
   constructor(order: Order) {
+    this.#order = order
+  }
+
+  /** Of the agent's present life: its notes are those on the disk. */
+  get context(): Staging {
     const { host, log } = this
-    this.context = {
+    return {
       host,
-      order,
+      order: this.#order,
       nodeName: 'node1',
       log,
       notes: folderNotes(host.disk, '/var/lib/slipway/orders/one/notes'),
@@ -33,7 +41,7 @@ export class StepBench {
         if (!this.warnings.includes(message)) this.warnings.push(message)
         return Promise.resolve()
       },
-      api: new OneNodeCluster().api,
+      api: this.#api,
     }
   }
 
@@ -41,13 +49,23 @@ export class StepBench {
   answers(
     recorded: Readonly<Record<string, string | Partial<CommandResult> | (() => string | Partial<CommandResult>)>>,
   ): void {
-    this.host.answer = ({ argv }: Command) => {
+    const answer = ({ argv }: Pick<Command, 'argv'>): CommandResult => {
       const words = argv.join(' ')
       this.ran.push(words)
       const found = Object.entries(recorded).find(([part]) => words.includes(part))?.[1]
-      const answer = typeof found === 'function' ? found() : found
-      if (answer === undefined) return { exitCode: 127, stdout: '', stderr: `${argv[0]}: not found` }
-      return { exitCode: 0, stdout: '', stderr: '', ...(typeof answer === 'string' ? { stdout: answer } : answer) }
+      const recordedAnswer = typeof found === 'function' ? found() : found
+      if (recordedAnswer === undefined) return { exitCode: 127, stdout: '', stderr: `${argv[0]}: not found` }
+      return {
+        exitCode: 0,
+        stdout: '',
+        stderr: '',
+        ...(typeof recordedAnswer === 'string' ? { stdout: recordedAnswer } : recordedAnswer),
+      }
+    }
+    this.host.answer = answer
+    this.host.behave = (job) => {
+      const { exitCode, stdout, stderr } = answer(job)
+      return { ms: 0, exitCode, output: `${stdout}${stderr}` }
     }
   }
 

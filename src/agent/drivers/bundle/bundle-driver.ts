@@ -124,15 +124,16 @@ async function foreign(host: Host, { architecture }: BundleManifest, signal: Abo
 
 /** Once: an archive has GBs, and whoever needs an image looks for it again. */
 async function importImages(
-  { host, notes }: Staging,
+  staging: Staging,
   folder: string,
   { files }: BundleManifest,
   signal: AbortSignal,
 ): Promise<Reason | undefined> {
+  const { notes } = staging
   const images = files.map(({ path }) => path).filter((path) => partOf(path) === 'image')
   if (images.length === 0 || (await notes.read(imagesNote, bundleImagesSchema))) return undefined
   for (const path of images) {
-    const reason = await loadImage(host, `${folder}/${path}`, signal)
+    const reason = await loadImage(staging, `${folder}/${path}`, signal)
     if (reason) return reason
   }
   await notes.write(imagesNote, { imported: images })

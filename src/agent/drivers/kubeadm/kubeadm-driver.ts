@@ -48,16 +48,10 @@ function stepsOf(order: Order, kubeadm: KubeadmProgram, checkImage: ActStep): re
 async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | undefined> {
   const { host, order } = staging
   if (order.role === 'ControlPlane' && !(await hasKubectl(host, signal))) return kubectlMissing
-  // The new tree is put in place only after the drain: kubeadm's own check then pulls what is missing.
+  // Its driver fetches the image, and with the kubeadm inside what that needs.
   if (bringsPrograms(order)) return undefined
   const reason = await stageComponent('kubeadm', staging, signal)
-  if (reason || order.role !== 'ControlPlane') return reason
-  try {
-    return await stageControlPlaneImages(staging, signal)
-  } catch (error) {
-    if (signal.aborted || !(error instanceof SlipwayError)) throw error
-    throw new SlipwayError('StagingFailed', error.message, { cause: error })
-  }
+  return reason || order.role !== 'ControlPlane' ? reason : await stageControlPlaneImages(staging, signal)
 }
 
 const kubectlMissing: Reason = {

@@ -14,10 +14,26 @@ import { findImageStore, type ImageStore } from '../runtime/image-store.ts'
 import { loadImage } from '../runtime/load-image.ts'
 import { readClusterConfiguration } from './cluster-record.ts'
 
+/** As a shell says it. */
+const cannotBeRun = 126
 /** $1 package file, $2 folder it is unpacked into. */
 const unpackRpm = 'cd "$2" && rpm2cpio "$1" | cpio -idm --quiet'
 
-export async function stageControlPlaneImages(staging: Staging, signal: AbortSignal): Promise<Reason | undefined> {
+/** `kubeadm`: that of the target version, where it lies already; out of its staged package if not said. */
+export async function stageControlPlaneImages(
+  staging: Staging,
+  signal: AbortSignal,
+  kubeadm?: string,
+): Promise<Reason | undefined> {
+  try {
+    return await stageImages(staging, signal, kubeadm)
+  } catch (error) {
+    if (signal.aborted || !(error instanceof SlipwayError)) throw error
+    throw new SlipwayError('StagingFailed', error.message, { cause: error })
+  }
+}
+
+async function stageImages(staging: Staging, signal: AbortSignal, kubeadm?: string): Promise<Reason | undefined> {
   const { host, order } = staging
   const store = await findImageStore(host, signal)
   if (!store) {
@@ -26,17 +42,29 @@ export async function stageControlPlaneImages(staging: Staging, signal: AbortSig
     )
     return undefined
   }
-  const wanted = await imagesOfTarget(staging, signal)
+  const program = kubeadm ?? (await stagedKubeadm(staging, signal))
+  if ((await host.run({ argv: [program, 'version'] }, signal)).exitCode === cannotBeRun) {
+    await staging.warn(
+      `the images of the new control plane were not fetched ahead: nothing may be run below ${staging.stagingFolder} (mounted noexec?)`,
+    )
+    return undefined
+  }
+  const wanted = await imagesOfTarget(staging, program, signal)
   const missing = missingImages(wanted, await store.list(signal))
   if (missing.length === 0) return undefined
   return order.work.bundle
     ? await importBundled(missing, store, staging, signal)
-    : await pullAll(missing, store, signal)
+    : await pullAll(missing, store, staging, signal)
 }
 
-async function pullAll(images: readonly string[], store: ImageStore, signal: AbortSignal): Promise<Reason | undefined> {
+async function pullAll(
+  images: readonly string[],
+  store: ImageStore,
+  staging: Staging,
+  signal: AbortSignal,
+): Promise<Reason | undefined> {
   for (const image of images) {
-    const outcome = await store.pull(image, signal)
+    const outcome = await store.pull(staging, image, signal)
     if (outcome.pulled) continue
     if (outcome.because === 'DiskTooFull') return { code: 'DiskTooFull', message: outcome.message }
     if (outcome.because === 'ImageMissing') return { code: 'ImageMissing', message: outcome.message }
@@ -49,12 +77,13 @@ async function pullAll(images: readonly string[], store: ImageStore, signal: Abo
 async function importBundled(
   images: readonly string[],
   store: ImageStore,
-  { host, stagingFolder }: Staging,
+  staging: Staging,
   signal: AbortSignal,
 ): Promise<Reason | undefined> {
+  const { host, stagingFolder } = staging
   const folder = `${stagingFolder}/bundle/images`
   for (const name of await host.files.names(folder)) {
-    const reason = await loadImage(host, `${folder}/${name}`, signal)
+    const reason = await loadImage(staging, `${folder}/${name}`, signal)
     if (reason) return reason
   }
   const missing = missingImages(images, await store.list(signal))
@@ -66,12 +95,12 @@ async function importBundled(
 }
 
 /** Asked of the new kubeadm itself, with the cluster's own configuration: it names repositories and tags of its own. */
-async function imagesOfTarget(staging: Staging, signal: AbortSignal): Promise<readonly string[]> {
+async function imagesOfTarget(staging: Staging, kubeadm: string, signal: AbortSignal): Promise<readonly string[]> {
   const { host, order, stagingFolder } = staging
   const configuration = atVersion(await readClusterConfiguration(host, signal), targetVersion(order).text)
   const path = `${stagingFolder}/kubeadm/cluster-configuration.yaml`
   await host.files.write(path, configuration, { mode: 0o600, owner: 'root', group: 'root' })
-  const argv = [await stagedKubeadm(staging, signal), 'config', 'images', 'list', `--config=${path}`, '--output=json']
+  const argv = [kubeadm, 'config', 'images', 'list', `--config=${path}`, '--output=json']
   return (await jsonAnswerOf(host, { argv }, imageListSchema, signal)).images
 }
 

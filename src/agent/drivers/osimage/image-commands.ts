@@ -13,8 +13,19 @@ export const statusCommands: Readonly<Record<ImageEngine, Argv>> = {
   ostree: ['ostree', 'admin', 'status'],
 }
 
-export function manifestDigestCommand(checksum: string): Argv {
-  return ['ostree', 'show', '--print-metadata-key=ostree.manifest-digest', checksum]
+/** `commit`: its checksum, or a name for it. */
+export function manifestDigestCommand(commit: string): Argv {
+  return ['ostree', 'show', '--print-metadata-key=ostree.manifest-digest', commit]
+}
+
+/** Names of the commits that images were made into; each tool's engine calls them so. */
+export const fetchedImagesCommand: Argv = [
+  ...['ostree', 'refs', `--repo=${ostreeRepository}`, '--list', 'ostree/container/image'],
+]
+
+/** Makes the folder, with this one file in it. */
+export function checkOutCommand(commit: string, path: string, folder: string): Argv {
+  return ['ostree', 'checkout', `--repo=${ostreeRepository}`, `--subpath=${path}`, commit, folder]
 }
 
 export function pinnedName({ name, digest }: Pick<ImagePlan, 'name' | 'digest'>): string {

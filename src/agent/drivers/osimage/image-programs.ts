@@ -1,11 +1,14 @@
-// Which Kubernetes an image brings is seen only when its tree is there: looked at before kubeadm or a boot makes use of it. A kubelet
-// must not become newer than its API server, so one that goes up a minor version needs an update that says so.
+// Which Kubernetes an image brings: looked at when it was fetched, where that can be, and again when its tree is there, before kubeadm or
+// a boot makes use of it. A kubelet must not become newer than its API server, so one that goes up a minor version needs an update that
+// says so.
 
 import type { Order } from '../../../api/node-state.ts'
+import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import { minorsBetween, parseVersion, sameVersion } from '../../../core/version.ts'
 import type { ActStep, StepContext } from '../driver.ts'
 import { installedKubelet, kubeletVersionOf } from '../kubelet/kubelet-look.ts'
+import { fetchedProgram } from './fetched-program.ts'
 import { pinnedName } from './image-commands.ts'
 import { hadItBefore, planOf } from './image-state.ts'
 import { dropStaged } from './return-image.ts'
@@ -28,6 +31,18 @@ export const checkImageProgramsStep: ActStep = {
     await dropStaged(context, signal)
     throw new SlipwayError('ImageKubernetesOther', `${await imageName(context)} ${why}`)
   },
+}
+
+/** While the node still works: why it should not be taken out for this image. */
+export async function whyNotFetched(context: StepContext, signal: AbortSignal): Promise<Reason | undefined> {
+  const { host, order } = context
+  const path = await fetchedProgram(context, 'kubelet', signal)
+  // What does not tell here is looked at in the tree, after the drain.
+  if (path === undefined) return undefined
+  const brought = await kubeletVersionOf(host, path, signal)
+  if (brought === undefined) return undefined
+  const why = whyNotThis(order, brought, await installedKubelet(host, signal))
+  return why === undefined ? undefined : { code: 'ImageKubernetesOther', message: `${await imageName(context)} ${why}` }
 }
 
 /** `brought`: the kubelet in the image; `present`: the one of this host. */

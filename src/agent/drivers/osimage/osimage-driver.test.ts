@@ -83,6 +83,28 @@ describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) =>
     expect(host.guardIsThere()).toBe(false)
   })
 
+  it('with another kubelet than the update names is refused while the node works', async () => {
+    const host = machine(engine)
+    host.tools.kubelets.set(next.digest, 'v1.37.0').set(old.digest, 'v1.35.4')
+    begin(host, imageOrder(undefined, { desired: 'Stage' }))
+    await host.bench.clock.until(host.bench.hasEnded('Failed'))
+    expect(host.bench.order?.reason).toMatchObject({
+      code: 'ImageKubernetesOther',
+      message: expect.stringContaining('brings kubelet v1.37.0, this host runs v1.35.4'),
+    })
+    expect(host.tools.staged).toBeUndefined()
+  })
+
+  it('that is being fetched when the agent dies is not fetched twice', async () => {
+    const host = machine(engine)
+    begin(host, imageOrder(undefined, { desired: 'Stage' }))
+    await host.bench.clock.until(() => host.bench.host.executions.length === 1)
+    host.bench.kill()
+    host.bench.restart()
+    await host.bench.clock.until(host.bench.hasEnded('Staged'))
+    expect(host.bench.host.executions).toHaveLength(1)
+  })
+
   it('that was staged when the power failed is staged again', async () => {
     const host = machine(engine)
     begin(host, imageOrder())

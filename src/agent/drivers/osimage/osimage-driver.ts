@@ -5,12 +5,14 @@ import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ImageSignatures } from '../../../ports/image-signatures.ts'
-import type { Driver, Picture, StepContext } from '../driver.ts'
+import type { Driver, Picture, Staging, StepContext } from '../driver.ts'
+import { stageControlPlaneImages } from '../kubeadm/stage-images.ts'
 import { asksFor } from '../kubernetes-target.ts'
 import { hasGuardFiles } from './boot-guard.ts'
 import { bootImageStep } from './boot-image.ts'
 import { confirmImageStep } from './confirm-image.ts'
-import { checkImageProgramsStep } from './image-programs.ts'
+import { fetchedProgram } from './fetched-program.ts'
+import { checkImageProgramsStep, whyNotFetched } from './image-programs.ts'
 import { findImageStatus } from './image-state.ts'
 import { prepareImage } from './prepare-image.ts'
 import { returnImageStep } from './return-image.ts'
@@ -49,13 +51,13 @@ async function inspect({ host }: StepContext, signal: AbortSignal): Promise<Pict
   }
 }
 
-async function stage(
-  staging: StepContext,
-  signatures: ImageSignatures,
-  signal: AbortSignal,
-): Promise<Reason | undefined> {
+async function stage(staging: Staging, signatures: ImageSignatures, signal: AbortSignal): Promise<Reason | undefined> {
   try {
-    return await prepareImage(staging, signatures, signal)
+    return (
+      (await prepareImage(staging, signatures, signal)) ??
+      (await whyNotFetched(staging, signal)) ??
+      (await stageControlPlane(staging, signal))
+    )
   } catch (error) {
     if (signal.aborted || !(error instanceof SlipwayError)) throw error
     const { code, message } = error
@@ -65,4 +67,12 @@ async function stage(
       throw new SlipwayError('StagingFailed', message, { cause: error })
     throw error
   }
+}
+
+/** What the kubeadm of the fetched image needs; where it was not fetched ahead kubeadm's own check pulls it after the drain. */
+async function stageControlPlane(staging: Staging, signal: AbortSignal): Promise<Reason | undefined> {
+  const { order } = staging
+  if (order.role !== 'ControlPlane' || !asksFor('kubeadm', order)) return undefined
+  const kubeadm = await fetchedProgram(staging, 'kubeadm', signal)
+  return kubeadm === undefined ? undefined : await stageControlPlaneImages(staging, signal, kubeadm)
 }

@@ -10,6 +10,7 @@ import type { ImageStatus } from '../../../core/image/status.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ImageSignatures } from '../../../ports/image-signatures.ts'
 import type { StepContext } from '../driver.ts'
+import { longWork } from '../long-work.ts'
 import { checkSignature } from './check-signature.ts'
 import { containerProbe, downloadCommand, ostreeRepository, pinnedName } from './image-commands.ts'
 import { findImageStatus, findPlan, hadItBefore, lastLines, noTool, notePlan } from './image-state.ts'
@@ -79,11 +80,11 @@ async function download(context: StepContext, plan: ImagePlan, signal: AbortSign
     await context.warn(`bootc cannot fetch ahead on this host: ${pinnedName(plan)} is fetched after the drain`)
     return undefined
   }
-  const pull = { argv: downloadCommand(plan), timeoutMs: parseDuration(order.timeout) }
-  const { exitCode, stdout, stderr } = await host.run(pull, signal)
+  const pull = { name: 'fetch-image', argv: downloadCommand(plan), timeoutMs: parseDuration(order.timeout) }
+  const { exitCode, output } = await longWork(context, pull, signal)
   if (exitCode === 0) return undefined
-  const said = `${pinnedName(plan)} could not be fetched: ${lastLines(`${stdout}\n${stderr}`)}`
-  if (/no space left|min-free-space|disk quota/i.test(stderr)) return { code: 'ImageTooLarge', message: said }
+  const said = `${pinnedName(plan)} could not be fetched: ${lastLines(output)}`
+  if (/no space left|min-free-space|disk quota/i.test(output)) return { code: 'ImageTooLarge', message: said }
   throw new SlipwayError('StagingFailed', said)
 }
 

@@ -4,6 +4,7 @@ import type { ImagePlan } from '../../../api/os-image.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { Deployment } from '../../../core/image/status.ts'
 import type { ActStep, JobStep, StepContext } from '../driver.ts'
+import { longWork } from '../long-work.ts'
 import { isGuardSet, setGuard } from './boot-guard.ts'
 import { stageCommand } from './image-commands.ts'
 import { hadItBefore, imageStatus, isWanted, lastLines, nameOf, planOf } from './image-state.ts'
@@ -44,8 +45,9 @@ export async function ensureStaged(context: StepContext, plan: ImagePlan, signal
   const found = (await imageStatus(context.host, signal)).staged
   if (found && isWanted(plan, found)) return found
   if (context.order.rollback !== 'Never' && !(await isGuardSet(context))) await setGuard(context, plan, signal)
-  const { exitCode, stderr } = await context.host.run({ argv: stageCommand(plan), timeoutMs: stageTimeoutMs }, signal)
+  const work = { name: 'stage-image-again', argv: stageCommand(plan), timeoutMs: stageTimeoutMs }
+  const { exitCode, output } = await longWork(context, work, signal)
   const staged = (await imageStatus(context.host, signal)).staged
   if (staged && isWanted(plan, staged)) return staged
-  throw new SlipwayError('ImageToolFailed', `staging the image ended with ${exitCode}: ${lastLines(stderr)}`)
+  throw new SlipwayError('ImageToolFailed', `staging the image ended with ${exitCode}: ${lastLines(output)}`)
 }

@@ -2,8 +2,10 @@
 
 import { crictlImagesSchema } from '../../../api/kubernetes-output.ts'
 import { kubeletArgument } from '../../../core/kubernetes/kubelet-arguments.ts'
-import type { CommandResult, Host } from '../../../ports/host.ts'
+import type { Host } from '../../../ports/host.ts'
+import type { StepContext } from '../driver.ts'
 import { answerOf, jsonAnswerOf } from '../host-answer.ts'
+import { type LongWorkEnd, longWork } from '../long-work.ts'
 
 export type PullOutcome =
   | { readonly pulled: true }
@@ -12,7 +14,7 @@ export type PullOutcome =
 export interface ImageStore {
   /** Every name an image is known by. */
   list(signal: AbortSignal): Promise<readonly string[]>
-  pull(image: string, signal: AbortSignal): Promise<PullOutcome>
+  pull(context: StepContext, image: string, signal: AbortSignal): Promise<PullOutcome>
 }
 
 const pullTimeoutMs = 20 * 60_000
@@ -51,8 +53,7 @@ function crictlStore(host: Host, endpoint: string | undefined): ImageStore {
       const { images } = await jsonAnswerOf(host, command, crictlImagesSchema, signal)
       return images.flatMap(({ repoTags, repoDigests }) => [...(repoTags ?? []), ...(repoDigests ?? [])])
     },
-    pull: async (image, signal) =>
-      judgePull(image, await host.run({ argv: [...crictl, 'pull', image], timeoutMs: pullTimeoutMs }, signal)),
+    pull: pullBy([...crictl, 'pull']),
   }
 }
 
@@ -60,15 +61,21 @@ function ctrStore(host: Host): ImageStore {
   return {
     list: async (signal) =>
       (await answerOf(host, { argv: [...ctr, 'list', '--quiet'] }, signal)).split('\n').filter((line) => line !== ''),
-    pull: async (image, signal) =>
-      judgePull(image, await host.run({ argv: [...ctr, 'pull', image], timeoutMs: pullTimeoutMs }, signal)),
+    pull: pullBy([...ctr, 'pull']),
+  }
+}
+
+function pullBy(command: readonly string[]): ImageStore['pull'] {
+  return async (context, image, signal) => {
+    const work = { name: 'pull-image', argv: [...command, image], timeoutMs: pullTimeoutMs }
+    return judgePull(image, await longWork(context, work, signal))
   }
 }
 
 /** What a registry says for good is told apart from what may pass: a network that is away, a registry under load. */
-export function judgePull(image: string, { exitCode, stdout, stderr }: CommandResult): PullOutcome {
+export function judgePull(image: string, { exitCode, output }: LongWorkEnd): PullOutcome {
   if (exitCode === 0) return { pulled: true }
-  const said = `${stderr}\n${stdout}`.trim()
+  const said = output.trim()
   const message = `image ${image} could not be pulled: ${said.slice(-400)}`
   if (/no space left on device/i.test(said)) return { pulled: false, because: 'DiskTooFull', message }
   const never = /not found|manifest unknown|NotFound|name unknown|unauthorized|denied|no match for platform/i.test(said)
