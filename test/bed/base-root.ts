@@ -14,7 +14,7 @@ const packages = [
 ]
 
 // systemd-nspawn mounts the old controllers read-only; the machine's own part of them is its to write.
-const writableCgroups = `[Unit]
+export const writableCgroups = `[Unit]
 Description=make the controllers of this machine's own cgroup namespace writable
 DefaultDependencies=no
 Before=sysinit.target

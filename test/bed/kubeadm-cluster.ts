@@ -31,6 +31,8 @@ export interface ClusterOptions {
   readonly workers: number
   /** The older one if not said. */
   readonly release?: string
+  /** A machine with containerd and the programs of that release, known to no cluster yet; one of packages if not said. */
+  readonly makeNode?: () => Promise<Machine>
 }
 
 export interface NodeStatus {
@@ -67,13 +69,14 @@ const readyWithinMs = 180_000
 export async function raiseCluster(bed: Bed, options: ClusterOptions): Promise<KubeadmCluster> {
   const release = options.release ?? olderKubernetesVersion
   if (bed.machines.length > 0) throw new Error('a cluster starts at node1: the bed must have no machines yet')
-  const template = await nodeTemplate(bed, release)
+  const makeNode = options.makeNode ?? (await packageNodes(bed, release))
   const addresses = Array.from({ length: options.controlPlanes }, (_, index) => machineAddress(bed.slot, index + 1))
   const balancer = await startApiBalancer(bed.address, addresses)
   bed.atClose(() => balancer.stop())
   const count = options.controlPlanes + options.workers
-  const nodes = await Promise.all(Array.from({ length: count }, () => bed.machine(template)))
-  await Promise.all(nodes.map((node) => prepare(bed, node, release)))
+  const nodes = await Promise.all(Array.from({ length: count }, makeNode))
+  nodes.sort((one, other) => one.number - other.number)
+  await Promise.all(nodes.map(prepare))
 
   const [first, ...others] = nodes
   if (first === undefined) throw new Error('a cluster has at least one control plane')
@@ -113,10 +116,18 @@ export async function raiseCluster(bed: Bed, options: ClusterOptions): Promise<K
   }
 }
 
-async function prepare(bed: Bed, node: Machine, release: string): Promise<void> {
+async function packageNodes(bed: Bed, release: string): Promise<() => Promise<Machine>> {
+  const template = await nodeTemplate(bed, release)
+  return async () => {
+    const node = await bed.machine(template)
+    await trustPackages(bed, node, release)
+    return node
+  }
+}
+
+async function prepare(node: Machine): Promise<void> {
   await node.writeFile('/etc/cni/net.d/10-bed.conflist', podNetwork(node.number))
   await node.writeFile('/etc/default/kubelet', `KUBELET_EXTRA_ARGS=--node-ip=${node.address}\n`)
-  await trustPackages(bed, node, release)
 }
 
 async function joinCluster(bed: Bed, node: Machine, asControlPlane: boolean): Promise<void> {

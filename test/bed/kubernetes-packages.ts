@@ -14,6 +14,9 @@ import { containerdVersion, olderContainerdVersion } from './versions.ts'
 /** Grows when what is packed changes, so that no cached repository is taken for a new one. */
 const recipe = 1
 
+/** Where the packages put the network plugins. */
+export const cniFolder = '/opt/cni/bin'
+
 const kubeadmDropIn = `[Service]
 Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf"
 Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
@@ -62,25 +65,7 @@ export function debVersion(version: string): string {
 
 /** The folder of the repository of that release's minor: kubeadm, kubelet, kubectl, cri-tools, kubernetes-cni. */
 export async function kubernetesRepository(version: string): Promise<string> {
-  return cachedRepository(`kubernetes-${version}`, async () => {
-    const set = { project: 'kubernetes', version, programs: nodePrograms } as const
-    const programs = await programFolder(set, sayToStderr)
-    const tools = await programFolder(criTools, sayToStderr)
-    const plugins = await programFolder(networkPlugins, sayToStderr)
-    return [
-      kubeadmPackage(version, programs),
-      kubeletPackage(version, programs),
-      programPackage('kubectl', debVersion(version), programs, ['kubectl'], '/usr/bin'),
-      programPackage('cri-tools', debVersion(criTools.version), tools, criTools.programs, '/usr/bin'),
-      programPackage(
-        'kubernetes-cni',
-        debVersion(networkPlugins.version),
-        plugins,
-        networkPlugins.programs,
-        '/opt/cni/bin',
-      ),
-    ]
-  })
+  return cachedRepository(`kubernetes-${version}`, () => kubernetesDebs(version))
 }
 
 /** The folder of a repository with two versions of containerd.io. */
@@ -93,6 +78,29 @@ export async function containerdRepository(): Promise<string> {
       }),
     ),
   )
+}
+
+/** What the packages of a node bring, by path. */
+export async function nodeFiles(version: string): Promise<NonNullable<DebPackage['files']>> {
+  const runtime = { project: 'containerd', version: containerdVersion, programs: runtimePrograms } as const
+  return [
+    ...(await kubernetesDebs(version)),
+    containerdPackage(containerdVersion, await programFolder(runtime, sayToStderr)),
+  ].flatMap(({ files = [] }) => files)
+}
+
+async function kubernetesDebs(version: string): Promise<DebPackage[]> {
+  const set = { project: 'kubernetes', version, programs: nodePrograms } as const
+  const programs = await programFolder(set, sayToStderr)
+  const tools = await programFolder(criTools, sayToStderr)
+  const plugins = await programFolder(networkPlugins, sayToStderr)
+  return [
+    kubeadmPackage(version, programs),
+    kubeletPackage(version, programs),
+    programPackage('kubectl', debVersion(version), programs, ['kubectl'], '/usr/bin'),
+    programPackage('cri-tools', debVersion(criTools.version), tools, criTools.programs, '/usr/bin'),
+    programPackage('kubernetes-cni', debVersion(networkPlugins.version), plugins, networkPlugins.programs, cniFolder),
+  ]
 }
 
 async function cachedRepository(name: string, packages: () => Promise<DebPackage[]>): Promise<string> {

@@ -47,8 +47,8 @@ export async function openMachineDisk(parts: DiskParts): Promise<MachineDisk> {
 }
 
 /** Image contents and layers are never written again, so they are linked: gigabytes in a moment, and once in the page cache. */
-async function cloneStore(from: string, to: string): Promise<void> {
-  await rm(to, { recursive: true })
+export async function cloneStore(from: string, to: string): Promise<void> {
+  await rm(to, { recursive: true, force: true })
   // Links end at the border of a file system.
   await runProgram('cp', ['-al', from, to]).catch(() => runProgram('cp', ['-a', from, to]))
   for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
@@ -59,18 +59,23 @@ async function cloneStore(from: string, to: string): Promise<void> {
   }
 }
 
-async function writeIdentity(root: string, { slot, name, apt }: DiskParts): Promise<void> {
+/** Every machine of a bed knows the others by name. */
+export async function writeNames(root: string, slot: BedSlot, name: string): Promise<void> {
   const hosts = Array.from({ length: mostMachines }, (_, index) => {
     const number = index + 1
     return `${machineAddress(slot, number)} node${number}\n`
   })
+  await writeFile(join(root, 'etc/hostname'), `${name}\n`)
+  await writeFile(join(root, 'etc/hosts'), `127.0.0.1 localhost\n${hosts.join('')}`)
+}
+
+async function writeIdentity(root: string, { slot, name, apt }: DiskParts): Promise<void> {
   const proxy = [
     `Acquire::http::Proxy "${apt.proxy}";`,
     // The bed's own repositories are on the same wire.
     `Acquire::http::Proxy::${apt.direct} DIRECT;`,
   ]
-  await writeFile(join(root, 'etc/hostname'), `${name}\n`)
-  await writeFile(join(root, 'etc/hosts'), `127.0.0.1 localhost\n${hosts.join('')}`)
+  await writeNames(root, slot, name)
   await writeFile(join(root, 'etc/apt/apt.conf.d/91bed-proxy'), `${proxy.join('\n')}\n`)
   if (apt.mirror !== undefined) {
     await writeFile(join(root, 'etc/apt/sources.list'), `deb ${apt.mirror} bookworm main\n`)

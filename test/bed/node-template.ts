@@ -6,7 +6,7 @@ import { baseRoot } from './base-root.ts'
 import type { Bed } from './bed.ts'
 import { cachedFolder } from './cache-folder.ts'
 import { imageRegistry, writeImages } from './kubernetes-images.ts'
-import { containerdRepository, debVersion, kubernetesRepository, minorPath } from './kubernetes-packages.ts'
+import { cniFolder, containerdRepository, debVersion, kubernetesRepository, minorPath } from './kubernetes-packages.ts'
 import type { Machine } from './machine.ts'
 import { runProgram } from './run-program.ts'
 import { kubernetesVersion, olderContainerdVersion, releasesFrom } from './versions.ts'
@@ -22,7 +22,8 @@ export interface NodeTemplate {
 const recipe = 3
 
 const heldPackages = ['kubelet', 'kubeadm', 'kubectl']
-const containerdConfig = `version = 3
+/** For a node whose network plugins lie there. */
+export const containerdConfig = (plugins: string) => `version = 3
 root = "/var/lib/containerd"
 [plugins.'io.containerd.cri.v1.runtime']
   # Inside a machine of the bed nobody may lower it: every sandbox would die at its start.
@@ -32,11 +33,13 @@ root = "/var/lib/containerd"
     [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
       SystemdCgroup = false
   [plugins.'io.containerd.cri.v1.runtime'.cni]
-    bin_dirs = ['/opt/cni/bin']
+    bin_dirs = ['${plugins}']
     conf_dir = '/etc/cni/net.d'
 [plugins.'io.containerd.cri.v1.images'.pinned_images]
   sandbox = '${imageRegistry}/pause:3.10.1'
 `
+export const crictlConfig = 'runtime-endpoint: unix:///run/containerd/containerd.sock\n'
+
 // What belongs to one machine, or to the bed it was made in.
 const personal = [
   ...['etc/machine-id', 'etc/hostname', 'etc/hosts', 'etc/apt/apt.conf.d/91bed-proxy', 'etc/apt/sources.list.d'],
@@ -78,8 +81,8 @@ export async function nodeTemplate(bed: Bed, release: string): Promise<NodeTempl
 
 async function install(bed: Bed, machine: Machine, release: string): Promise<void> {
   await trustPackages(bed, machine, release)
-  await machine.writeFile('/etc/containerd/config.toml', containerdConfig)
-  await machine.writeFile('/etc/crictl.yaml', 'runtime-endpoint: unix:///run/containerd/containerd.sock\n')
+  await machine.writeFile('/etc/containerd/config.toml', containerdConfig(cniFolder))
+  await machine.writeFile('/etc/crictl.yaml', crictlConfig)
   const kubernetes = heldPackages.map((name) => `${name}=${debVersion(release)}`)
   const runtime = `containerd.io=${olderContainerdVersion.slice(1)}-1`
   const options = ['-y', '-qq', '--no-install-recommends']

@@ -37,9 +37,9 @@ ostree --repo=/os/repo init --mode=bare
 ostree --repo=/os/repo commit -b bedos/base --bootable --add-metadata-string=version=base --tree=dir=/os/tree
 /os/osimage container encapsulate --repo=/os/repo bedos/base oci:/os/layout:base`
 
-/** The folder of the OCI layout. Half a minute the first time. */
-export async function osBaseImage(): Promise<string> {
-  const layers = await osLayers()
+/** The folder of the OCI layout; with further packages of Debian's, if named. Half a minute the first time. */
+export async function osBaseImage(more: readonly string[] = []): Promise<string> {
+  const layers = await osLayers(more)
   const front = await osFront()
   const key = contentKey(...layers, front, commitRoot, baseKernel)
   const folder = await cachedFolder(`os-base-image-${key}`, async (fresh) => {

@@ -14,6 +14,7 @@ import type { Bed, MachineOptions } from '../bed.ts'
 import { exists } from '../cache-folder.ts'
 import { inRoot } from '../closed-root.ts'
 import type { BootTree, Machine } from '../machine.ts'
+import { cloneStore, writeNames } from '../machine-disk.ts'
 import { runProgram } from '../run-program.ts'
 import { newestEntry } from './boot-entry.ts'
 import { osFront } from './front.ts'
@@ -27,9 +28,12 @@ export interface ImageMachineOptions {
   readonly binds?: MachineOptions['binds']
   /** A disk of this size, to see it full; an installed image takes 230. Without it the disk is as large as this machine's. */
   readonly diskMegabytes?: number
+  /** A store of containerd's to start with. */
+  readonly containerd?: string
 }
 
 const osName = 'bedos'
+const registries = '/etc/containers/registries.conf.d/bed.conf'
 
 // $1 the image's reference.
 const deploy = `set -eu
@@ -41,14 +45,19 @@ ostree admin --sysroot=/machine/sysroot os-init ${osName}
 export async function bootImageMachine(
   bed: Bed,
   registry: Registry,
-  { image, binds = [], diskMegabytes }: ImageMachineOptions,
+  { image, binds = [], diskMegabytes, containerd }: ImageMachineOptions,
 ): Promise<Machine> {
   const machine = await bed.machineWithTree({
     nextTree: async (folder) => {
       if (!(await exists(join(folder, 'sysroot')))) {
         await mkdir(join(folder, 'sysroot'))
         if (diskMegabytes !== undefined) await mountDisk(folder, diskMegabytes)
-        await install(folder, registry, image, machine.name)
+        await install(folder, registry, image)
+        // The machine's own settings, written by whoever installs it; ostree carries them on into later deployments.
+        const { root } = await bootTree(folder)
+        await writeFile(join(root, registries), insecure(registry))
+        await writeNames(root, bed.slot, machine.name)
+        if (containerd !== undefined) await fillStore(folder, containerd)
       }
       const tree = await bootTree(folder)
       const shared = binds.map(({ from, to, readOnly }) => `--bind${readOnly === true ? '-ro' : ''}=${from}:${to}`)
@@ -71,18 +80,21 @@ async function mountDisk(folder: string, megabytes: number): Promise<void> {
   await runProgram('mount', ['-o', 'loop', disk, join(folder, 'sysroot')])
 }
 
-async function install(folder: string, registry: Registry, image: PublishedImage, name: string): Promise<void> {
-  const insecure = `[[registry]]\nlocation = "${registry.address}"\ninsecure = true\n`
+async function install(folder: string, registry: Registry, image: PublishedImage): Promise<void> {
   const settings = join(folder, 'registries.conf')
-  await writeFile(settings, insecure)
-  const registries = '/etc/containers/registries.conf.d/bed.conf'
+  await writeFile(settings, insecure(registry))
   const binds = { '/machine': folder, '/front': join(await osFront(), '..'), [registries]: settings }
   await runProgram(...inRoot({ layers: await osLayers(), binds }, ['sh', '-c', deploy, 'deploy', image.reference]))
-  // The machine's own settings, written by whoever installs it; ostree carries them on into later deployments.
-  const { root } = await bootTree(folder)
-  await writeFile(join(root, registries), insecure)
-  await writeFile(join(root, 'etc/hostname'), `${name}\n`)
-  await writeFile(join(root, 'etc/hosts'), `127.0.0.1 localhost ${name}\n`)
+}
+
+function insecure({ address }: Registry): string {
+  return `[[registry]]\nlocation = "${address}"\ninsecure = true\n`
+}
+
+async function fillStore(folder: string, containerd: string): Promise<void> {
+  const lib = join(folder, 'sysroot/ostree/deploy', osName, 'var/lib')
+  await mkdir(lib, { recursive: true })
+  await cloneStore(containerd, join(lib, 'containerd'))
 }
 
 async function bootTree(folder: string): Promise<BootTree> {

@@ -22,7 +22,9 @@ export interface OsImageOptions {
    * Further files by their path; those below usr/bin and usr/libexec are executable. `usr/bin/.wh.bootc` takes bootc away, to have a
    * system with rpm-ostree alone.
    */
-  readonly files?: Readonly<Record<`usr/${string}`, string>>
+  readonly files?: Readonly<Record<`usr/${string}`, string | Buffer>>
+  /** Further packages of Debian's. */
+  readonly packages?: readonly string[]
 }
 
 export interface PublishedImage {
@@ -38,7 +40,7 @@ const repository = 'bedos'
 
 /** The same options give the same digest as long as the base is in the cache. Half a second, and one for each 50 extra megabytes. */
 export async function makeOsImage(registry: Registry, options: OsImageOptions): Promise<PublishedImage> {
-  const image = await withLayer(await osBaseImage(), options.version, await layerOf(options))
+  const image = await withLayer(await osBaseImage(options.packages), options.version, await layerOf(options))
   await registry.push(repository, options.version, image)
   const name = `${registry.address}/${repository}`
   return {

@@ -13,7 +13,7 @@ export function osRoot(): Promise<string> {
 }
 
 /** skopeo belongs into the image too, but its virtual dependency is beyond debootstrap. */
-export async function osLayers(): Promise<readonly string[]> {
+export async function osLayers(more: readonly string[] = []): Promise<readonly string[]> {
   const root = await osRoot()
-  return [await debianLayer(root, ['skopeo']), root]
+  return [await debianLayer(root, ['skopeo', ...more]), root]
 }
