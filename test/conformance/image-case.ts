@@ -24,7 +24,7 @@ export function toolFiles(tool: Tool): Readonly<Record<`usr/${string}`, string>>
 const registries = new WeakMap<Bed, Promise<Registry>>()
 
 /** One for all cases of a bed. */
-function registryOf(bed: Bed): Promise<Registry> {
+export function registryOf(bed: Bed): Promise<Registry> {
   const known = registries.get(bed)
   if (known) return known
   const registry = startRegistry(bed)

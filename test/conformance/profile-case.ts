@@ -1,3 +1,4 @@
+import { findKernelArguments } from '../../src/agent/drivers/kernel-arguments/find-kernel-arguments.ts'
 import { profileDriver } from '../../src/agent/drivers/profile/profile-driver.ts'
 import { Turn } from '../../src/agent/turn.ts'
 import type { NodeProfileSpec } from '../../src/api/node-profile.ts'
@@ -11,7 +12,7 @@ import { stateDir } from './life-plan.ts'
 export function profileCase(
   name: string,
   spec: NodeProfileSpec,
-  part: Pick<ConformanceCase, 'tool' | 'setUp' | 'isDone' | 'check'>,
+  part: Pick<ConformanceCase, 'tool' | 'seeds' | 'setUp' | 'isDone' | 'check'>,
 ): ConformanceCase {
   const text = canonicalJson(stateOf(nodeProfile('base', spec)))
   return {
@@ -20,7 +21,7 @@ export function profileCase(
       stateDir,
       turn: new Turn(),
       open: () => Promise.reject(new SlipwayError('SecretUnreadable', 'nothing is secret here')),
-      findKernelArguments: () => Promise.resolve(undefined),
+      findKernelArguments,
       now: () => new Date(),
     }),
     contents: [text],

@@ -1,0 +1,3 @@
+import { testDriver } from '../driver-suite.ts'
+
+await testDriver('profile-kernel-arguments.ts')
