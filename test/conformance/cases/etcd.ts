@@ -6,6 +6,14 @@ import { programFolder, sayToStderr } from '../../bed/programs.ts'
 import { etcdVersion, kubernetesVersion, olderEtcdVersion } from '../../bed/versions.ts'
 import type { ConformanceCase } from '../conformance-case.ts'
 
+/** Two versions to install from a repository, with the unit of a host's own service. */
+export async function etcdPackages(): Promise<DebPackage[]> {
+  return [await packageOf(olderEtcdVersion), await packageOf(etcdVersion)]
+}
+
+/** With which a machine starts: the older one. */
+export const oldEtcd = `etcd-server=${debVersion(olderEtcdVersion)}`
+
 const unit = `[Service]
 Type=notify
 EnvironmentFile=-/etc/default/etcd
@@ -27,12 +35,12 @@ export const conformanceCase: ConformanceCase = {
   driver: etcdDriver(nodeRequests),
   seeds: [1],
   setUp: async (bed) => {
-    const url = await bed.publish('etcd', [await packageOf(olderEtcdVersion), await packageOf(etcdVersion)])
+    const url = await bed.publish('etcd', await etcdPackages())
     const machine = await bed.machine()
     await bed.trust(machine, 'etcd', url)
     await machine.writeFile('/etc/default/etcd', settings(machine.address))
     await machine.run(['apt-get', 'update', '-qq'])
-    await machine.run(['apt-get', 'install', '-y', '-qq', `etcd-server=${debVersion(olderEtcdVersion)}`])
+    await machine.run(['apt-get', 'install', '-y', '-qq', oldEtcd])
     await machine.run(['systemctl', 'enable', '--now', 'etcd'])
     await machine.run(['etcdctl', 'put', 'kept', 'yes'])
     return machine
@@ -48,7 +56,9 @@ export const conformanceCase: ConformanceCase = {
   },
 }
 
-const debVersion = (version: string) => `${version.slice(1)}-1`
+function debVersion(version: string): string {
+  return `${version.slice(1)}-1`
+}
 
 async function packageOf(version: string): Promise<DebPackage> {
   const folder = await programFolder({ project: 'etcd', version, programs: ['etcd', 'etcdctl'] }, sayToStderr)
