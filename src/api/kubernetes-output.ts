@@ -51,6 +51,20 @@ export const serverVersionSchema = z.object({ gitVersion: z.string() })
 /** `kubeadm config images list -o json`. */
 export const imageListSchema = z.object({ images: z.array(z.string()) })
 
+/** `crictl info`: what the runtime says of itself. */
+export const crictlInfoSchema = z.object({
+  status: z.object({
+    conditions: z.array(
+      z.object({
+        type: z.string(),
+        status: z.boolean(),
+        reason: z.string().default(''),
+        message: z.string().default(''),
+      }),
+    ),
+  }),
+})
+
 /** `crictl images -o json`. */
 export const crictlImagesSchema = z.object({
   images: z.array(z.object({ repoTags: z.array(z.string()).nullish(), repoDigests: z.array(z.string()).nullish() })),

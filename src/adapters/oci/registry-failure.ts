@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { jsonOf } from '../../core/image/json-text.ts'
+import { jsonOf } from '../../core/json-text.ts'
 
 export interface Answer {
   readonly status: number

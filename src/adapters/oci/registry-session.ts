@@ -2,7 +2,7 @@
 // to the server they are meant for, and to the one it names for tokens; a redirect to anywhere else goes without.
 
 import { z } from 'zod'
-import { jsonOf } from '../../core/image/json-text.ts'
+import { jsonOf } from '../../core/json-text.ts'
 import type { RegistryCredentials } from '../../ports/registry.ts'
 import { type Challenge, readChallenge } from './challenge.ts'
 import { exchange } from './exchange.ts'

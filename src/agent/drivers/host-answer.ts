@@ -1,5 +1,6 @@
 import type { ReasonCode } from '../../api/reason.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { jsonOf } from '../../core/json-text.ts'
 import type { Command, Host } from '../../ports/host.ts'
 import type { Schema } from '../journal/sealed-file.ts'
 
@@ -31,12 +32,4 @@ export async function jsonAnswerOf<T>(
 
 function nameOf({ argv }: Command): string {
   return argv.join(' ').slice(0, 200)
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

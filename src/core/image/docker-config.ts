@@ -1,5 +1,5 @@
 import { dockerConfigSchema } from '../../api/registry-settings.ts'
-import { jsonOf } from './json-text.ts'
+import { jsonOf } from '../json-text.ts'
 
 export interface NameAndPassword {
   readonly username: string

@@ -1,5 +1,5 @@
 import { type ImageManifest, imageIndexSchema, imageManifestSchema } from '../../api/os-image.ts'
-import { jsonOf } from './json-text.ts'
+import { jsonOf } from '../json-text.ts'
 
 export type ReadManifest =
   | { readonly kind: 'image'; readonly manifest: ImageManifest }

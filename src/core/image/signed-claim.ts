@@ -1,5 +1,5 @@
 import { type ImageManifest, signedClaimSchema } from '../../api/os-image.ts'
-import { jsonOf } from './json-text.ts'
+import { jsonOf } from '../json-text.ts'
 
 export interface SignedClaim {
   /** Of the layer that holds the claim. */

@@ -3,7 +3,7 @@
 import type { AgentStatus } from '../../api/node-state.ts'
 import { bootcStatusSchema, imageDigest, rpmOstreeStatusSchema } from '../../api/os-image.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { jsonOf } from './json-text.ts'
+import { jsonOf } from '../json-text.ts'
 import { normalImageName } from './reference.ts'
 
 export type ImageEngine = 'rpm-ostree' | 'bootc' | 'ostree'

@@ -1,4 +1,7 @@
+import { crictlInfoSchema } from '../../../api/kubernetes-output.ts'
+import { jsonOf } from '../../../core/json-text.ts'
 import type { Host } from '../../../ports/host.ts'
+import { runtimeEndpoint } from '../runtime/image-store.ts'
 
 /** The units a kubelet runs in, alone or inside a distribution's own program. */
 const kubeletUnits = [
@@ -29,8 +32,11 @@ const properties = ['ActiveState', 'SubState', 'Result', 'NRestarts', 'ExecMainS
 export async function kubeletState(host: Host, unit: string, signal: AbortSignal): Promise<KubeletState> {
   const argv = ['systemctl', 'show', unit, `--property=${properties.join()}`]
   const state = judgeUnit((await host.run({ argv }, signal)).stdout)
-  if (state.state !== 'up' || unit !== 'kubelet.service') return state
-  return (await answersIll(host, signal)) ? { state: 'starting', why: 'it says that it is not healthy' } : state
+  if (state.state !== 'up') return state
+  if (unit === 'kubelet.service' && (await answersIll(host, signal)))
+    return { state: 'starting', why: 'it says that it is not healthy' }
+  const lacking = await lackingOfRuntime(host, signal)
+  return lacking === undefined ? state : { state: 'starting', why: lacking }
 }
 
 export function judgeUnit(shown: string): KubeletState {
@@ -45,6 +51,17 @@ export function judgeUnit(shown: string): KubeletState {
     default:
       return { state: 'starting', why }
   }
+}
+
+/** What keeps a node from being Ready though its kubelet runs. Only what the runtime says counts: the host may have no crictl. */
+async function lackingOfRuntime(host: Host, signal: AbortSignal): Promise<string | undefined> {
+  const endpoint = await runtimeEndpoint(host)
+  const argv = ['crictl', ...(endpoint === undefined ? [] : [`--runtime-endpoint=${endpoint}`]), 'info']
+  const { exitCode, stdout } = await host.run({ argv }, signal)
+  const parsed = exitCode === 0 ? crictlInfoSchema.safeParse(jsonOf(stdout)) : undefined
+  const lacking = parsed?.data?.status.conditions.find(({ status }) => !status)
+  if (lacking === undefined) return undefined
+  return `its runtime has no ${lacking.type}: ${(lacking.message || lacking.reason).slice(0, 200)}`
 }
 
 /** Only an answer that it is ill counts: it may listen elsewhere, and the host may have no curl. */

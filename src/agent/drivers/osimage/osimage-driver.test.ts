@@ -126,6 +126,30 @@ describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) =>
     expect(host.guardIsThere()).toBe(false)
   })
 
+  it('whose runtime has no network is taken back, though its kubelet runs', async () => {
+    const host = machine(engine)
+    begin(host, imageOrder())
+    await host.bench.clock.until(() => host.bench.host.reboots === 1)
+    // `crictl info` of containerd 2.2, shortened.
+    const conditions = [
+      { type: 'RuntimeReady', status: true, reason: '', message: '' },
+      {
+        type: 'NetworkReady',
+        status: false,
+        reason: 'NetworkPluginNotReady',
+        message: 'Network plugin returns error: cni plugin not initialized',
+      },
+    ]
+    host.tools.override = ([program]) =>
+      program === 'crictl' ? { exitCode: 0, stdout: JSON.stringify({ status: { conditions } }), stderr: '' } : undefined
+    await host.tools.until('Failed')
+    expect(host.bench.order).toMatchObject({
+      rolledBack: true,
+      reason: { code: 'ImageUnhealthy', message: expect.stringContaining('cni plugin not initialized') },
+    })
+    expect(host.tools.booted.digest).toBe(old.digest)
+  })
+
   it('that the guard went back from is reported', async () => {
     const host = machine(engine)
     begin(host, imageOrder())
