@@ -4,7 +4,10 @@
 import { readFileSync } from 'node:fs'
 import { parseClusterSnapshot } from '../src/cli/cluster-snapshot.ts'
 import { planRole } from '../src/main/roles/plan-role.ts'
+import { spareMemory } from '../src/main/spare-memory.ts'
 
+// As the command does.
+spareMemory()
 const [path = ''] = process.argv.slice(2)
 let text = readFileSync(path, 'utf8')
 const startedMs = performance.now()

@@ -252,6 +252,8 @@ export interface CliDependencies {
   openBrowser(url: string): Promise<boolean>
   /** Whether the console's page is beside this program. */
   hasPage(): Promise<boolean>
+  /** Called before a whole cluster is read into memory. */
+  spareMemory(): void
   runPlan(options: PlanOptions, signal: AbortSignal): Promise<PlanReport>
   runSimulate(options: SimulateOptions, onRun: (runsDone: number) => void, signal: AbortSignal): Promise<SimulateResult>
   runSimAgents(options: SimAgentsOptions, signal: AbortSignal): Promise<void>

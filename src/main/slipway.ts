@@ -9,6 +9,7 @@ import type { CliDependencies } from '../cli/dependencies.ts'
 import { runCli } from '../cli/program.ts'
 import { calledAs } from './called-as.ts'
 import { Connector } from './connector.ts'
+import { spareMemory } from './spare-memory.ts'
 import { streamTerminal } from './stream-terminal.ts'
 
 const { version } = packageJson
@@ -57,6 +58,7 @@ const deps: CliDependencies = {
   runConsole: async (options, signal) => (await import('./roles/console-role.ts')).consoleRole(role, options, signal),
   openBrowser: async (url) => (await import('./page-server/open-browser.ts')).openBrowser(url, process.platform),
   hasPage: async () => (await import('./page-server/page-files.ts')).hasPage(),
+  spareMemory,
   runPlan: async (options, signal) => (await import('./roles/plan-role.ts')).planRole(version, options, signal),
   runSimulate: async (options, onRun, signal) =>
     (await import('./roles/simulate-role.ts')).simulateRole(version, options, onRun, signal),

@@ -258,6 +258,7 @@ export function cliFixture(api: FakeKubeApi, changes: Partial<CliDependencies> =
     runConsole: notAsked,
     openBrowser: () => Promise.resolve(false),
     hasPage: () => Promise.resolve(true),
+    spareMemory: () => undefined,
     runPlan: notAsked,
     runSimulate: notAsked,
     runSimAgents: notAsked,

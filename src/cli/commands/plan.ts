@@ -67,6 +67,7 @@ Exit codes: 0 nothing certain is in its way, 2 wrong usage,
 
 async function runPlan(context: CommandContext, options: PlanOptions): Promise<number> {
   const { signal, out } = context
+  context.spareMemory()
   const draft = await draftUpdate(context, options)
   const { snapshot, findings, offers } = await withActivity(context, 'reading the cluster', () =>
     readCluster(context, options, draft),
