@@ -53,13 +53,16 @@ export function judgeUnit(shown: string): KubeletState {
   }
 }
 
+/** Of the conditions of a runtime, those a kubelet asks for; others are warnings. */
+const needed: readonly string[] = ['RuntimeReady', 'NetworkReady']
+
 /** What keeps a node from being Ready though its kubelet runs. Only what the runtime says counts: the host may have no crictl. */
 async function lackingOfRuntime(host: Host, signal: AbortSignal): Promise<string | undefined> {
   const endpoint = await runtimeEndpoint(host)
   const argv = ['crictl', ...(endpoint === undefined ? [] : [`--runtime-endpoint=${endpoint}`]), 'info']
   const { exitCode, stdout } = await host.run({ argv }, signal)
   const parsed = exitCode === 0 ? crictlInfoSchema.safeParse(jsonOf(stdout)) : undefined
-  const lacking = parsed?.data?.status.conditions.find(({ status }) => !status)
+  const lacking = parsed?.data?.status.conditions.find(({ type, status }) => !status && needed.includes(type))
   if (lacking === undefined) return undefined
   return `its runtime has no ${lacking.type}: ${(lacking.message || lacking.reason).slice(0, 200)}`
 }

@@ -32,6 +32,25 @@ function begin({ bench }: ReturnType<typeof machine>, order: Order): void {
   bench.start()
 }
 
+/** `crictl info` of containerd 2.2, shortened; it warns of cgroup v1. */
+const runtimeSays =
+  (hasNetwork: boolean) =>
+  ([program]: readonly string[]) => {
+    const conditions = [
+      { type: 'ContainerdHasNoDeprecationWarnings', status: false, reason: 'ContainerdHasDeprecationWarnings' },
+      { type: 'RuntimeReady', status: true, reason: '', message: '' },
+      {
+        type: 'NetworkReady',
+        status: hasNetwork,
+        reason: 'NetworkPluginNotReady',
+        message: 'Network plugin returns error: cni plugin not initialized',
+      },
+    ]
+    return program === 'crictl'
+      ? { exitCode: 0, stdout: JSON.stringify({ status: { conditions } }), stderr: '' }
+      : undefined
+  }
+
 const stepStates = (bench: AgentBench) => bench.order?.steps.map(({ name, state }) => `${name} ${state}`)
 
 describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) => {
@@ -40,6 +59,7 @@ describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) =>
     ['digest', `${repository}@${next.digest}`],
   ])('named by %s is fetched, staged, booted and confirmed', async (_, image) => {
     const host = machine(engine)
+    host.tools.override = runtimeSays(true)
     begin(host, imageOrder({ image }))
     await host.tools.until('Succeeded')
     expect(host.tools.booted.digest).toBe(next.digest)
@@ -130,18 +150,7 @@ describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) =>
     const host = machine(engine)
     begin(host, imageOrder())
     await host.bench.clock.until(() => host.bench.host.reboots === 1)
-    // `crictl info` of containerd 2.2, shortened.
-    const conditions = [
-      { type: 'RuntimeReady', status: true, reason: '', message: '' },
-      {
-        type: 'NetworkReady',
-        status: false,
-        reason: 'NetworkPluginNotReady',
-        message: 'Network plugin returns error: cni plugin not initialized',
-      },
-    ]
-    host.tools.override = ([program]) =>
-      program === 'crictl' ? { exitCode: 0, stdout: JSON.stringify({ status: { conditions } }), stderr: '' } : undefined
+    host.tools.override = runtimeSays(false)
     await host.tools.until('Failed')
     expect(host.bench.order).toMatchObject({
       rolledBack: true,
