@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import type { Node } from '../../src/api/kube.ts'
 import { scenario } from './story.ts'
 
 describe('two updates at once', () => {
@@ -34,7 +35,7 @@ describe('two updates at once', () => {
     expect(cluster.allRuns).toEqual({ cp1: 0, w1: 1, w2: 2, w3: 2, w4: 1 })
   })
 
-  scenario('one that fails holds its node; the other waits for it and says so', { nodes: 3 }, async (story) => {
+  scenario('one that fails holds its node; the other waits for it and says so', { nodes: 4 }, async (story) => {
     const { cluster, update } = story
     cluster.failing.add('w1')
     const first = await update.script('one', { name: 'first' }).fails()
@@ -44,7 +45,33 @@ describe('two updates at once', () => {
     await first.isDeleted()
     await first.isGone()
     await second.succeeds()
+    expect(cluster.allRuns).toEqual({ cp1: 2, w1: 2, w2: 1, w3: 1 })
+  })
+
+  scenario('the last worker is left alone until the other one is back', { nodes: 3 }, async ({ cluster, update }) => {
+    cluster.failing.add('w1')
+    const first = await update.script('one', { name: 'first' }).fails()
+    cluster.failing.clear()
+    const second = await update.script('two', { name: 'second' }).is('InProgress', 'BudgetSpent')
+    expect(second.condition('Blocked')?.message).toContain('w2 is the last node that takes pods until w1 is back')
+    await first.isDeleted()
+    await second.succeeds()
     expect(cluster.allRuns).toEqual({ cp1: 2, w1: 2, w2: 1 })
+  })
+
+  scenario('an update that may take all workers at once takes them in turn', { nodes: 3 }, async (story) => {
+    const { cluster, update } = story
+    const cordoned = new Set<string>()
+    let most = 0
+    cluster.sim.server.onCommit(({ kind, after }) => {
+      if (kind !== 'Node' || !after) return
+      const { metadata, spec } = after as Node
+      if (spec.unschedulable) cordoned.add(metadata.name)
+      else cordoned.delete(metadata.name)
+      most = Math.max(most, [...cordoned].filter((name) => name.startsWith('w')).length)
+    })
+    await update.script('true', { strategy: { maxUnavailable: 3 } }).succeeds()
+    expect(most).toBe(1)
   })
 })
 

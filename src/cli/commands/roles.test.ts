@@ -151,6 +151,12 @@ describe('simulate', () => {
     faults: { 'operator-crash': 812 },
   }
 
+  it('refuses faults on a cluster without room for two nodes away', async () => {
+    const cli = cliFixture(new FakeKubeApi())
+    expect(await cli.run('simulate', '--faults', 'all', '--nodes', '4')).toBe(2)
+    expect(cli.err.text).toContain('next: slipway simulate --faults all --nodes 5')
+  })
+
   it('passes on what was asked, tells broken rules, exits with 1', async () => {
     let asked: unknown
     const cli = cliFixture(new FakeKubeApi(), {

@@ -1,6 +1,7 @@
 // slipway simulate: the same engine on an invented cluster, with faults, for many seeds.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { SlipwayError } from '../../api/slipway-error.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import type { ExplainedWait, SimulateOptions, SimulateResult } from '../dependencies.ts'
 import { exitCode } from '../exit-code.ts'
@@ -74,6 +75,7 @@ async function runSimulateCommand(context: CommandContext, options: SimulateComm
     ...(shrink && { shrink }),
     ...((file !== undefined || saved) && { record: true }),
   }
+  refuseTooFew(simulation)
   const { first, last } = simulation.seeds
   const total = last - first + 1
   const run = await withActivity(context, `${total} ${total === 1 ? 'run' : 'runs'}`, (activity) => {
@@ -94,6 +96,16 @@ async function runSimulateCommand(context: CommandContext, options: SimulateComm
       ...(saved && { replay: { same: difference === undefined, difference } }),
     })
   return result.violations.length > 0 || difference !== undefined ? exitCode.failed : exitCode.done
+}
+
+/** Of fewer workers two that are away leave no room for the pods of both, and an update that waits for that for ever is right. */
+const fewestWithFaults = 5
+
+function refuseTooFew({ faults, nodes }: SimulateOptions): void {
+  if (faults === 'none' || nodes === undefined || nodes >= fewestWithFaults) return
+  throw new SlipwayError('Usage', `with faults two workers may be away at once: ${nodes} nodes have no room for that`, {
+    nextStep: `slipway simulate --faults all --nodes ${fewestWithFaults}`,
+  })
 }
 
 function resultText(

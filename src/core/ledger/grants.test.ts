@@ -52,6 +52,31 @@ describe('grants', () => {
   it.each<[string, Given, readonly DatedClaim[], readonly string[]]>([
     ['without budgets the limit alone holds', {}, [claim(workers)], ['a/1 w1', 'a/1 w2', 'a/1 w3', 'a/1 w4']],
     [
+      'the last node that takes pods waits for those that are worked on',
+      { takingPods: new Set(['w1', 'w2', 'w3']), away: ['dead'] },
+      [claim(workers.slice(0, 3))],
+      ['a/1 w1', 'a/1 w2', 'a/1 w3 BudgetSpent: w3 is the last node that takes pods until w1, w2 are back'],
+    ],
+    [
+      'one that is out already counts as well, whoever holds it',
+      { takingPods: new Set(['w1', 'w2']), away: ['w1'], held: { w1: 'b/1' } },
+      [claim([worker('w2')])],
+      ['a/1 w2 BudgetSpent: w2 is the last node that takes pods until w1 is back'],
+    ],
+    ['the only node that takes pods may go', { takingPods: new Set(['w1']) }, [claim([worker('w1')])], ['a/1 w1']],
+    [
+      'nobody waits for nodes that are down',
+      { takingPods: new Set(['w1', 'w2']), away: ['w2'] },
+      [claim([worker('w1')])],
+      ['a/1 w1'],
+    ],
+    [
+      'a node that takes none is not kept for their sake',
+      { takingPods: new Set(['w1']), held: { w1: 'b/1' }, away: ['w1'] },
+      [claim([controlPlane('cp1')])],
+      ['a/1 cp1'],
+    ],
+    [
       'a budget is spent node by node',
       { budgets: [budget(2)] },
       [claim(workers)],

@@ -50,6 +50,8 @@ export interface LedgerView extends Absences {
   readonly paused: boolean
   /** Why nothing at all may start: a lock that somebody else holds. */
   readonly locked?: Reason | undefined
+  /** The nodes that ordinary pods can go to; absent = nobody knows, and none of them is spared. */
+  readonly takingPods?: ReadonlySet<string> | undefined
   /** The control-plane nodes that are away. */
   readonly controlPlaneAway: ReadonlySet<string>
   /** Why a control-plane node may not leave now: a member of etcd or an API server that would be missed. */
@@ -244,7 +246,24 @@ class Pass {
       const broken = this.#tally.broken(node, budget)
       if (broken) return budget.away ? { ...broken, passedOver: true } : broken
     }
-    return undefined
+    return this.#lastForPods(node)
+  }
+
+  /**
+   * The pods of the others would have nowhere to go, and two drains would wait for each other. Only a node that comes back is waited
+   * for: where there is but this one, or the others are down, its pods have to wait anyhow.
+   */
+  #lastForPods(node: string): Reason | undefined {
+    const { takingPods } = this.#view
+    if (!takingPods?.has(node) || this.#tally.isAway(node) || this.#tally.away + 1 < takingPods.size) return undefined
+    const others = [...takingPods].filter((name) => name !== node)
+    if (others.some((name) => !this.#tally.isAway(name))) return undefined
+    const worked = others.filter((name) => this.#taken.has(name) || this.#view.held.has(name))
+    if (worked.length === 0) return undefined
+    return {
+      code: 'BudgetSpent',
+      message: `${node} is the last node that takes pods until ${listed(worked)} ${worked.length === 1 ? 'is' : 'are'} back`,
+    }
   }
 
   /** Why the control plane cannot spare the node. */

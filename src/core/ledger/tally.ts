@@ -37,6 +37,10 @@ export class Tally {
     for (const [node, who] of absences.foreign ?? []) this.take(node, who)
   }
 
+  get away(): number {
+    return this.#absences.unavailable.size + this.#leaving.size
+  }
+
   isAway(node: string): boolean {
     return this.#absences.unavailable.has(node) || this.#leaving.has(node)
   }

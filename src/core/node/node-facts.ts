@@ -39,6 +39,12 @@ export function isUnavailable(node: Node): boolean {
   return isCordoned(node) || !isReady(node) || node.metadata.deletionTimestamp !== undefined
 }
 
+/** Whether ordinary pods can go there while it is up: nobody keeps it for pods of a kind. */
+export function takesPods({ spec }: Node): boolean {
+  const ofTheMoment = 'node.kubernetes.io/'
+  return !spec.taints?.some(({ key, effect }) => effect !== 'PreferNoSchedule' && !key.startsWith(ofTheMoment))
+}
+
 /** In a few words, why nothing new can run there. */
 export function whyAway(node: Node | undefined): string {
   if (!node || node.metadata.deletionTimestamp !== undefined) return 'being deleted'

@@ -8,7 +8,7 @@ import { type MaintenancePolicy, maintenancePolicies, policyName } from '../../a
 import { type NodeProfile, nodeProfiles } from '../../api/node-profile.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
 import { type ScheduledUpdate, scheduledUpdates, type UpdateSchedule, updateSchedules } from '../../api/schedule.ts'
-import { isReady, isUnavailable, roleOf } from '../../core/node/node-facts.ts'
+import { isReady, isUnavailable, roleOf, takesPods } from '../../core/node/node-facts.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import { Store } from '../../kube/store.ts'
 import type { Selection } from '../../ports/kube-api.ts'
@@ -28,6 +28,7 @@ export class Cluster {
   /** The operator's own replicas: where they run decides which node goes last. */
   readonly operatorPods = new Store<Pod>()
   readonly #unavailable = new Set<string>()
+  readonly #takingPods = new Set<string>()
   readonly #controlPlane = new Set<string>()
   readonly #reflectors: {
     run(signal: AbortSignal): Promise<void>
@@ -69,6 +70,11 @@ export class Cluster {
     return this.#unavailable
   }
 
+  /** Nodes that ordinary pods can go to while they are up. */
+  get takingPods(): ReadonlySet<string> {
+    return this.#takingPods
+  }
+
   get controlPlane(): ReadonlySet<string> {
     return this.#controlPlane
   }
@@ -93,6 +99,7 @@ export class Cluster {
 
   #note(name: string, node: Node | undefined): void {
     mark(this.#unavailable, name, node !== undefined && isUnavailable(node))
+    mark(this.#takingPods, name, node !== undefined && takesPods(node))
     mark(this.#controlPlane, name, node !== undefined && roleOf(node) === 'ControlPlane')
   }
 }

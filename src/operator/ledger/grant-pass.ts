@@ -210,7 +210,7 @@ export class GrantPass {
 
   /** Of the very policy the answer is written to: an emergency stop that came meanwhile is obeyed. */
   #view(policy: MaintenancePolicy, grants: readonly Grant[]): LedgerView {
-    const { unavailable, controlPlane, nodes } = this.#cluster
+    const { unavailable, takingPods, controlPlane, nodes } = this.#cluster
     const { foreign, closed: locked } = this.#locks.standing()
     const held = new Map(grants.map(({ node, holder }) => [node, holder]))
     this.#eyes.beginPass()
@@ -220,6 +220,7 @@ export class GrantPass {
       paused: policy.spec.paused === true,
       budgetsOf: (node) => this.#budgets.of(node),
       unavailable,
+      takingPods,
       held,
       foreign,
       locked,
