@@ -11,9 +11,20 @@ import type { SlipwayInCluster } from './slipway-in-cluster.ts'
 
 const program = join(fileURLToPath(new URL('../..', import.meta.url)), 'slipway')
 
+const dropIn = '/etc/systemd/system/containerd.service.d/takes-agent.conf'
+const takenPath = '/run/agents-taken'
+/** A runtime whose end is that of its containers, as far as the agent is concerned. */
+const takesAgentAlong = `[Service]
+ExecStopPost=/bin/sh -c 'pgrep -f "slipway[.]mjs agent" >> ${takenPath} && pkill -KILL -f "slipway[.]mjs agent"; true'
+`
+
 export function hostStory(stage: () => SlipwayInCluster): void {
-  test('containerd is upgraded under the agent’s own pod', { timeout: 600_000 }, async () => {
+  test('containerd is upgraded under the agent’s own pod, and takes it along', { timeout: 600_000 }, async () => {
     const slipway = stage()
+    for (const node of slipway.cluster.nodes) {
+      await node.writeFile(dropIn, takesAgentAlong)
+      await node.run(['systemctl', 'daemon-reload'])
+    }
     const update = await slipway.update(
       'runtime',
       { kubernetes: { version: kubernetesVersion, components: ['containerd'] } },
@@ -29,6 +40,11 @@ export function hostStory(stage: () => SlipwayInCluster): void {
         .split(' ')
         .every((version) => version === wanted)
     })
+    for (const node of slipway.cluster.nodes) {
+      expect((await node.readFile(takenPath)).trim()).not.toBe('')
+      await node.run(['rm', dropIn, takenPath])
+      await node.run(['systemctl', 'daemon-reload'])
+    }
   })
 
   test('the agent answers on its host, to root only', async () => {
