@@ -26,8 +26,8 @@ export interface LongWorkEnd {
 const logBytes = 8 * 1024 * 1024
 const outputBytes = 64 * 1024
 const killAfterSeconds = 10
-/** Of `timeout`: it was told to end, or had to be killed. */
-const tookTooLong: readonly number[] = [124, 137]
+/** Of `timeout`: it was told to end; it had to be killed, or somebody else did that. */
+const [tookTooLong, wasKilled] = [124, 137]
 
 /** Throws CommandTimedOut. What was cut off, by a boot or by hand, is started again. */
 export async function longWork(context: StepContext, work: LongWork, signal: AbortSignal): Promise<LongWorkEnd> {
@@ -87,9 +87,9 @@ async function conclude(
 ): Promise<LongWorkEnd> {
   const { host, notes } = context
   await notes.write(name, { starts })
-  if (tookTooLong.includes(exitCode)) {
-    const message = `${work.argv.join(' ').slice(0, 200)} did not end within ${formatDuration(work.timeoutMs)}`
-    throw new SlipwayError('CommandTimedOut', message)
+  if (exitCode === tookTooLong || exitCode === wasKilled) {
+    const late = `${work.argv.join(' ').slice(0, 200)} did not end within ${formatDuration(work.timeoutMs)}`
+    throw new SlipwayError('CommandTimedOut', exitCode === wasKilled ? `${late}, or was killed (out of memory?)` : late)
   }
   const output = await host.disk.readTail(pathsOf(context, name, starts).log, outputBytes)
   return { exitCode, output: output ?? '' }

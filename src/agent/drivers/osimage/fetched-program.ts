@@ -22,14 +22,14 @@ export async function fetchedProgram(
   if (commit === undefined) return undefined
   // Cut off it may have left a part: made new as a whole, and named last.
   const fresh = `${folder}.new`
-  await answerOf(host, { argv: ['rm', '-rf', fresh, folder] }, signal)
-  await answerOf(host, { argv: ['mkdir', '-p', `${stagingFolder}/image`] }, signal)
+  await answerOf(host, { argv: ['rm', '-rf', fresh, folder] }, signal, 'StagingFailed')
+  await answerOf(host, { argv: ['mkdir', '-p', `${stagingFolder}/image`] }, signal, 'StagingFailed')
   const copied = await host.run(
     { argv: checkOutCommand(commit, `/usr/bin/${name}`, fresh), timeoutMs: 120_000 },
     signal,
   )
   if (copied.exitCode !== 0) return undefined
-  await answerOf(host, { argv: ['mv', fresh, folder] }, signal)
+  await answerOf(host, { argv: ['mv', fresh, folder] }, signal, 'StagingFailed')
   return path
 }
 

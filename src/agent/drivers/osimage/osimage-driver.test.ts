@@ -115,6 +115,17 @@ describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) =>
     expect(host.tools.staged).toBeUndefined()
   })
 
+  it('that cannot be looked into for want of room is tried again', async () => {
+    const host = machine(engine)
+    host.tools.kubelets.set(next.digest, 'v1.35.4').set(old.digest, 'v1.35.4')
+    host.tools.override = ([program]) =>
+      program === 'mkdir' ? { exitCode: 1, stdout: '', stderr: 'No space left on device' } : undefined
+    begin(host, imageOrder(undefined, { desired: 'Stage' }))
+    await host.bench.clock.until(() => host.bench.order?.reason?.code === 'StagingFailed')
+    host.tools.override = () => undefined
+    await host.bench.clock.until(host.bench.hasEnded('Staged'))
+  })
+
   it('that is being fetched when the agent dies is not fetched twice', async () => {
     const host = machine(engine)
     begin(host, imageOrder(undefined, { desired: 'Stage' }))
