@@ -14,9 +14,10 @@ interface GivenNode {
 
 /** Only a scheduler: nodes that are Ready for ever, and pods nobody starts. */
 class Bench {
-  readonly cluster = new SimCluster({ seed: 1, nodes: [], which: ['scheduler'] })
+  readonly cluster: SimCluster
 
-  constructor(given: readonly GivenNode[]) {
+  constructor(given: readonly GivenNode[], seed = 1) {
+    this.cluster = new SimCluster({ seed, nodes: [], which: ['scheduler'] })
     for (const { name, zone: where, cpu = '4', labels } of given) {
       const place = where === undefined ? {} : { [zone]: where }
       this.cluster.server.create('test', nodes, {
@@ -114,6 +115,20 @@ describe('the scheduler of the simulator', () => {
     bench.cluster.server.delete('test', pods, { name: 'one', namespace: 'default' }, { gracePeriodSeconds: 0 })
     await bench.cluster.run({ limitMs: 5000 })
     expect(bench.pod('three').spec.nodeName).toBe(room)
+  })
+
+  it('leaves it to chance which of those that found no room gets it', async () => {
+    const winners = new Set<string>()
+    for (let seed = 1; seed <= 20; seed++) {
+      const bench = new Bench([{ name: 'a' }], seed)
+      for (const name of ['first', 'one', 'two']) await bench.place(name, asking('3'))
+      bench.cluster.server.delete('test', pods, { name: 'first', namespace: 'default' }, { gracePeriodSeconds: 0 })
+      await bench.cluster.run({ limitMs: 5000 })
+      const placed = ['one', 'two'].filter((name) => bench.pod(name).spec.nodeName === 'a')
+      expect(placed).toHaveLength(1)
+      winners.add(placed.join())
+    }
+    expect([...winners].toSorted()).toEqual(['one', 'two'])
   })
 
   it('keeps pods apart that must be, and has no place for one too many', async () => {

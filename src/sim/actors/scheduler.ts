@@ -37,10 +37,10 @@ const retryMs = 1000
  * (nobody is pushed out for another), host ports, and where volumes are.
  */
 export function startScheduler(context: ActorContext): void {
-  const { api, clock, signal } = context
+  const { api, clock, random, signal } = context
   const nodes = context.following(nodeType)
   const pods = context.following(podType)
-  const open = new LoadBuckets(context.random)
+  const open = new LoadBuckets(random)
   const room = new Room()
   const topology = new Topology(nodes)
   const siblings = new Map<string, Map<string, number>>()
@@ -122,7 +122,7 @@ export function startScheduler(context: ActorContext): void {
   }
 
   function placeAll(): void {
-    const batch = waiting
+    const batch = inTurn()
     waiting = new Map()
     /** Of siblings the first speaks for all: what did not fit him fits none of them now. */
     const refused = new Set<string>()
@@ -141,6 +141,14 @@ export function startScheduler(context: ActorContext): void {
       count(pod, node, 1)
       void bind(pod, node)
     }
+  }
+
+  /** First come, first served; but who found no node before waits out its own pause, and which of those ends first is chance. */
+  function inTurn(): readonly (readonly [string, Pod])[] {
+    const batch = [...waiting]
+    if (!batch.some(([, { metadata }]) => told.has(metadata.uid))) return batch
+    const drawn = batch.map((entry) => ({ entry, at: random.next() }))
+    return drawn.sort((a, b) => a.at - b.at).map(({ entry }) => entry)
   }
 
   function choose(pod: Pod, news: ReadonlySet<string>): string | undefined {
