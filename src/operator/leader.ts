@@ -297,22 +297,30 @@ async function reconcileGrants(
 
 /** The next term begins with a roll call. */
 function endTermAfterRestore(cluster: Cluster, book: LedgerBook, { ports, fencedOff }: LeaderOptions): void {
+  // Kept from state to state: each write of the ledger is a change of the policy, and there may be thousands of states.
+  let seen = highestEpoch(cluster.states.values())
   const look = () => {
     const mark = rollCallDue(cluster.policy, 0)
-    const seen = highestEpoch(cluster.states.values())
     if (mark === undefined && seen <= book.epoch) return
     ports.log.warn('etcd was restored under this leader: another term begins', { mark, seen, epoch: book.epoch })
     fencedOff()
   }
   cluster.policies.subscribe(look)
   cluster.states.subscribe((change) => {
-    if (change.type !== 'removed' && (change.object.status?.agent?.epoch ?? 0) > book.epoch) look()
+    if (change.type === 'removed') return
+    seen = Math.max(seen, epochOf(change.object))
+    if ((change.object.status?.agent?.epoch ?? 0) > book.epoch) look()
   })
   look()
 }
 
 function highestEpoch(states: Iterable<NodeState>): number {
   let highest = 0
-  for (const { spec, status } of states) highest = Math.max(highest, spec.order?.epoch ?? 0, status?.agent?.epoch ?? 0)
+  for (const state of states) highest = Math.max(highest, epochOf(state))
   return highest
+}
+
+/** The newest leader this state knows of. */
+function epochOf({ spec, status }: NodeState): number {
+  return Math.max(spec.order?.epoch ?? 0, status?.agent?.epoch ?? 0)
 }

@@ -134,14 +134,9 @@ export class MemberTable {
     this.#sort()
     const free = this.#freeInTurn()
     let equals: { readonly weight: number; readonly last: Member[] } | undefined
-    let leading = true
-    for (let turn = this.#order.cursor; turn < this.#order.end; turn++) {
+    for (let turn = this.#firstWaiting(); turn < this.#order.end; turn++) {
       const member = this.#members.get(this.#order.names[turn] ?? '')
-      if (member?.standing !== 'waiting') {
-        if (leading) this.#order.cursor = turn + 1
-        continue
-      }
-      leading = false
+      if (member?.standing !== 'waiting') continue
       if (member.role !== this.#role) break
       if (member.weight !== equals?.weight) {
         yield* (equals?.last ?? []).map(requestOf)
@@ -159,9 +154,11 @@ export class MemberTable {
   *staged(): Generator<Request> {
     this.#sort()
     const place = ({ name, free }: Member) => (free ? 0 : this.#judge.isOwnNode(name) ? 2 : 1)
-    const members = this.#inWave(this.#tally.staging.ready).filter(({ ready }) => ready)
-    members.sort((a, b) => b.weight - a.weight || place(a) - place(b) || this.#order.turn(a) - this.#order.turn(b))
-    yield* members.map(requestOf)
+    const placed = this.#inWave(this.#tally.staging.ready)
+      .filter(({ ready }) => ready)
+      .map((member) => ({ member, weight: member.weight, place: place(member), turn: this.#order.turn(member) }))
+    placed.sort((a, b) => b.weight - a.weight || a.place - b.place || a.turn - b.turn)
+    for (const { member } of placed) yield requestOf(member)
   }
 
   hasStaged(name: string): boolean {
@@ -183,17 +180,14 @@ export class MemberTable {
   nextToStage(ahead: number, may: (name: string) => boolean = () => true): readonly string[] {
     this.#sort()
     const wave = this.#role
-    const staging = [...this.#tally.staging.asked, ...this.#tally.staging.ready].flatMap(
-      (name) => this.#members.get(name) ?? [],
-    )
-    const ready = staging.filter((member) => member.ready)
-    let roomInWave = ahead - ready.filter(({ role }) => role === wave).length
-    let room = ahead - ready.length
+    const { ControlPlane, Worker } = this.#tally.ahead
+    let roomInWave = ahead - this.#tally.ahead[wave]
+    let room = ahead - ControlPlane - Worker
     const names: string[] = []
     // The control plane goes strictly in turn: its first must not wait for room that later ones have taken.
     let firstIsDue = wave === 'ControlPlane'
     for (
-      let turn = this.#order.cursor;
+      let turn = this.#firstWaiting();
       turn < this.#order.end && (firstIsDue || Math.max(roomInWave, room) > 0);
       turn++
     ) {
@@ -218,6 +212,14 @@ export class MemberTable {
   /** Names of a standing, a few of them, in no special order. */
   some(standing: Standing, limit: number): readonly string[] {
     return first(this.#tally.byStanding[standing], limit)
+  }
+
+  /** The turn of the first that waits; it is not looked for twice among those that have gone. */
+  #firstWaiting(): number {
+    const { names, end } = this.#order
+    while (this.#order.cursor < end && this.standing(names[this.#order.cursor] ?? '') !== 'waiting')
+      this.#order.cursor++
+    return this.#order.cursor
   }
 
   get #role(): Role {

@@ -1,5 +1,6 @@
 // How many nodes of an operation stand where, and which, counted change by change: nothing here is ever counted anew.
 
+import type { Role } from '../../core/node/node-facts.ts'
 import type { StagingState } from '../../core/node/stage-node.ts'
 import type { Counts } from '../../core/update/progress.ts'
 import type { Standing } from '../../core/update/standing.ts'
@@ -37,6 +38,7 @@ export class MemberTally {
     skipped: new Set(),
   }
   readonly #staging: Readonly<Record<Exclude<StagingState, 'no'>, Set<string>>> = { asked: new Set(), ready: new Set() }
+  readonly #ahead: Record<Role, number> = { ControlPlane: 0, Worker: 0 }
 
   get counts(): Counts {
     return this.#counts
@@ -85,6 +87,11 @@ export class MemberTally {
     return this.#staging
   }
 
+  /** How many of them are Ready, by role. */
+  get ahead(): Readonly<Record<Role, number>> {
+    return this.#ahead
+  }
+
   /** `by` -1: it stands there no longer. */
   add(member: Member, by: 1 | -1): void {
     const { standing, role, ready } = member
@@ -106,7 +113,9 @@ export class MemberTally {
     list(this.#byStanding[standing], member, by)
     if (member.free && standing === 'waiting') list(this.#free, member, by)
     if (!ready && standing === 'waiting') list(this.#unready, member, by)
-    if (standing === 'waiting' && member.staging !== 'no') list(this.#staging[member.staging], member, by)
+    if (standing !== 'waiting' || member.staging === 'no') return
+    list(this.#staging[member.staging], member, by)
+    if (ready) this.#ahead[role] += by
   }
 }
 
