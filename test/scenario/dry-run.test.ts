@@ -18,6 +18,11 @@ describe('the look ahead', () => {
     expect(running.status.preview).toEqual(preview)
   })
 
+  scenario('knows that of two workers one stays for the pods', { nodes: 3 }, async ({ update }) => {
+    const planned = await update.script('true', { dryRun: true, strategy: { maxUnavailable: 2 } }).is('Planned')
+    expect(planned.status.preview?.duration).toBe('6m')
+  })
+
   scenario('is all there is of a dry run; without it the update starts', { nodes: 3 }, async ({ cluster, update }) => {
     const planned = await update.script('true', { dryRun: true }).is('Planned')
     await cluster.pass(120_000)

@@ -9,7 +9,7 @@ import type { RunningOperation, Slots } from './running-operation.ts'
 
 /** What the planner can tell of an update from what the operator watches anyway. */
 export function previewFor(
-  { nodes, states, policy }: Cluster,
+  { nodes, states, policy, takingPods }: Cluster,
   slots: Slots,
   { spec }: DirectUpdate,
   { table, operation }: RunningOperation,
@@ -18,6 +18,9 @@ export function previewFor(
   const whole = (policy?.spec.budgets ?? []).filter(({ per, nodeSelector }) => !per && !nodeSelector)
   const limits = whole.map(({ maxUnavailable }) => resolveCount(maxUnavailable, nodes.size))
   const strategy = strategyOf(spec.strategy)
+  // Where all that take pods are to go, the ledger keeps one of them back.
+  const isLastKept = takingPods.size > 1 && [...takingPods].every((name) => table.standing(name) === 'waiting')
+  if (isLastKept) limits.push(takingPods.size - 1)
   return previewOf({
     nodes: [...nodes.values()].filter(({ metadata }) => table.standing(metadata.name) === 'waiting'),
     states: states.values(),
