@@ -22,6 +22,8 @@ export interface RunOptions {
 const defaultStart = Date.UTC(2026, 0, 5, 8)
 /** What is left of a batch when a run ends goes round for nothing; a turn of the event loop costs about ten steps. */
 const batchSize = 32
+/** Over which timers are counted, to find who sets one after the other and gets nowhere. */
+export const busyWindowMs = 10_000
 
 export class VirtualClock implements Clock {
   readonly #startMs: number
@@ -30,6 +32,8 @@ export class VirtualClock implements Clock {
   #order = 0
   #cancelled = 0
   #fired = 0
+  #busiest = 0
+  #window = { endMs: busyWindowMs, fired: 0 }
 
   constructor(options: { readonly startMs?: number } = {}) {
     this.#startMs = options.startMs ?? defaultStart
@@ -50,6 +54,11 @@ export class VirtualClock implements Clock {
   /** How many timers have fired so far. */
   get fired(): number {
     return this.#fired
+  }
+
+  /** The most timers that fired within one `busyWindowMs`. */
+  get busiest(): number {
+    return this.#busiest
   }
 
   after(delayMs: number, callback: () => void): CancelTimer {
@@ -122,9 +131,16 @@ export class VirtualClock implements Clock {
       const { callback } = timer
       timer.callback = undefined
       this.#elapsed = timer.at
-      this.#fired++
+      this.#count()
       return callback
     }
+  }
+
+  #count(): void {
+    this.#fired++
+    if (this.#elapsed >= this.#window.endMs) this.#window = { endMs: this.#elapsed + busyWindowMs, fired: 0 }
+    this.#window.fired++
+    if (this.#window.fired > this.#busiest) this.#busiest = this.#window.fired
   }
 
   #push(timer: Timer): void {

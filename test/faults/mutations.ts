@@ -410,6 +410,18 @@ export const mutations: readonly Mutation[] = [
     ],
   },
   {
+    name: 'an update asks for itself again at once, whatever it waits for',
+    rule: 'spin',
+    seed: 1,
+    edits: [
+      {
+        file: 'src/operator/update/update-controller.ts',
+        find: 'return Number.isFinite(first) ? { afterMs: Math.max(1, first - now.getTime()) } : undefined',
+        replace: 'return { afterMs: Number.isFinite(first) ? Math.max(1, first - now.getTime()) : 1 }',
+      },
+    ],
+  },
+  {
     name: 'the labels of Housekeeper outlast its Update',
     rule: 'liveness',
     seed: 10,

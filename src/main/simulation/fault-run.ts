@@ -5,6 +5,7 @@ import type { Log } from '../../ports/log.ts'
 import { type FaultHit, FaultInjector } from '../../sim/faults.ts'
 import { silentLog } from '../../sim/silent-log.ts'
 import type { SimCluster } from '../../sim/sim-cluster.ts'
+import { busyWindowMs } from '../../sim/virtual-clock.ts'
 import { faultRegistry } from './fault-beside.ts'
 import { equipmentFor, storesFor } from './fault-equipment.ts'
 import { type FaultHistory, startMs } from './fault-history.ts'
@@ -26,6 +27,8 @@ export interface FaultRunResult {
 const restMs = 30 * 60_000
 const quietMs = 8_000
 const limitMs = 6 * 3_600_000
+/** Timers of one node within the clock's window: a hundred is much, and who spins sets a thousand a second. */
+const timersOfNode = 300
 
 export async function faultRun(
   { seed, scenario, plan }: FaultHistory,
@@ -113,9 +116,10 @@ class Run {
   /** Until the update has come to the end it should come to; meddling when its moment has come. */
   async untilOver(): Promise<void> {
     const { cluster } = this.#simulated
-    const until = () => (!this.#meddled && this.#isMeddlingTime()) || this.#isOver()
+    const until = () => this.#isSpinning() || (!this.#meddled && this.#isMeddlingTime()) || this.#isOver()
     const endMs = cluster.clock.monotonicMs() + limitMs
-    while (!this.#signal.aborted && cluster.clock.monotonicMs() < endMs && !(this.#meddled && this.#isOver())) {
+    const isEnded = () => this.#isSpinning() || (this.#meddled && this.#isOver())
+    while (!this.#signal.aborted && cluster.clock.monotonicMs() < endMs && !isEnded()) {
       await cluster.run({ limitMs: endMs - cluster.clock.monotonicMs(), until })
       if (this.#meddled) continue
       this.#meddled = true
@@ -125,6 +129,7 @@ class Run {
 
   async judge(): Promise<readonly Finding[]> {
     const { cluster } = this.#simulated
+    if (this.#isSpinning()) return [spun(cluster)]
     if (this.#scenario.failing === undefined) await this.#rest()
     else await cluster.run({ limitMs: quietMs })
     if (this.#scenario.failing !== undefined && this.#people.update('first')?.status?.phase === 'Failed') {
@@ -164,6 +169,11 @@ class Run {
     return this.#people.beside.judge().map((message) => ({ rule: 'beside', message }))
   }
 
+  #isSpinning(): boolean {
+    const { clock, machines } = this.#simulated.cluster
+    return clock.busiest > timersOfNode * machines.size
+  }
+
   #isOver(): boolean {
     if (!this.#isUpdateOver('first')) return false
     if (this.#scenario.meddling === 'second-update' && this.#meddled && !this.#isUpdateOver('second')) return false
@@ -183,4 +193,9 @@ class Run {
     const done = this.#people.update('first')?.status?.summary?.done ?? 0
     return done >= this.#scenario.meddlingAfter && this.#simulated.rules.truth.grants.length > 0
   }
+}
+
+function spun({ clock }: SimCluster): Finding {
+  const message = `${clock.busiest} timers within ${busyWindowMs / 1000} s, at ${clock.now().toISOString()}: somebody asks for itself again and again`
+  return { rule: 'spin', message }
 }
