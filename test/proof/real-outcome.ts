@@ -17,10 +17,9 @@ import { PlanNotes } from '../../src/main/simulation/plan-notes.ts'
 import {
   approvalOf,
   createPlanned,
-  isOver,
+  EndWatch,
   lateDrain,
   type NamedUpdate,
-  StuckWatch,
 } from '../../src/main/simulation/plan-steering.ts'
 import { rehearsable } from '../../src/main/simulation/rehearsable.ts'
 import { rehearse } from '../../src/main/simulation/rehearse.ts'
@@ -47,7 +46,8 @@ const controllers = [
   ...['node-lifecycle-controller', 'taint-eviction-controller'],
 ]
 // The slow ones are for a machine that does other things as well: pods come up one by one there.
-const limits = { startMs: 400_000, downMs: 400_000, runMs: 1_200_000, stuckMs: 90_000 }
+const limits = { startMs: 400_000, downMs: 400_000, runMs: 1_200_000 }
+const patience = { stuckMs: 90_000, attentionMs: 30_000 }
 const lookMs = 250
 
 export async function realOutcome(seed: number, signal: AbortSignal, rehearsedShare = 1): Promise<Outcome> {
@@ -158,17 +158,18 @@ async function carryOutReal(
   await createPlanned(api, operatorNamespace, update, signal)
   const startedMs = clock.monotonicMs()
   const look = () => server.peek(directUpdates, { name: update.name })
-  const stuck = new StuckWatch(look, limits.stuckMs)
-  while (!isOver(look()) && !stuck.isStuck(clock.monotonicMs())) {
+  const end = new EndWatch(look, patience)
+  while (!end.isOver(clock.monotonicMs())) {
     if (clock.monotonicMs() - startedMs > limits.runMs) throw new Error(`no end: ${JSON.stringify(look()?.status)}`)
     const body = approvalOf(look(), clock.now())
     if (body) await api.patch(directUpdates, { name: update.name }, { type: 'merge', body }, signal)
     await wait(lookMs, undefined, { signal })
   }
   await person.isDone()
-  notes.noteEnd(look(), stuck.isStuck(clock.monotonicMs()))
+  const nowMs = clock.monotonicMs()
+  notes.noteEnd(look(), end.isStuck(nowMs))
   const phase = look()?.status?.phase ?? 'Pending'
-  return { phase, startedMs, durationMs: clock.monotonicMs() - startedMs, ...notes.found(look()) }
+  return { phase, startedMs, durationMs: end.endMs(nowMs) - startedMs, ...notes.found(look()) }
 }
 
 /** Removes what holds a drain up, each pod once. */

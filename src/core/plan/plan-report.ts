@@ -13,7 +13,7 @@ export interface PlanRun {
   /** In the order in which they were taken. */
   readonly taken: readonly TakenNode[]
   readonly blockers: readonly Blocker[]
-  /** What held a drain up for long, and then went away by itself. */
+  /** What could have held a drain up, and did not by chance. */
   readonly near: readonly Blocker[]
   /** Pods that found no node for a while, by workload. */
   readonly unplaced: ReadonlyMap<string, { readonly pods: number; readonly message: string }>
@@ -220,6 +220,8 @@ function plannedWaves({ runs, racing, inTurn, titleOf }: ReportView): readonly P
   const [longest, ...rest] = runs.toSorted((a, b) => b.taken.length - a.taken.length)
   const numbers = [...new Set(runs.flatMap(({ taken }) => taken.map(({ wave }) => wave)))].toSorted((a, b) => a - b)
   const stoppedIn = runs.every(({ phase }) => phase !== 'Succeeded') ? numbers.at(-1) : undefined
+  // A gate after a node asks for what changes meanwhile: before which node it does hangs on how long the nodes take.
+  const isMatterOfTime = runs.some(({ blockers }) => blockers.some(isGateOfNode))
   return numbers.map((wave) => {
     const lists = [longest, ...rest].map((run) => run?.taken.filter((node) => node.wave === wave) ?? [])
     const nodes = (lists[0] ?? []).map(({ name }, index) => {
@@ -228,7 +230,7 @@ function plannedWaves({ runs, racing, inTurn, titleOf }: ReportView): readonly P
       return { name, certain: agreed && index >= racing }
     })
     // Where all were stopped early, it is chance how far each came: whoever was taken in one may be, and whoever raced with them.
-    const racers = wave === stoppedIn ? (inTurn[wave]?.slice(0, racing) ?? []) : []
+    const racers = wave === stoppedIn ? (inTurn[wave]?.slice(0, isMatterOfTime ? undefined : racing) ?? []) : []
     const first = new Set(nodes.map(({ name }) => name))
     const others = [...lists.flatMap((list) => list.map(({ name }) => name)), ...racers].filter(
       (name) => !first.has(name),
@@ -237,6 +239,10 @@ function plannedWaves({ runs, racing, inTurn, titleOf }: ReportView): readonly P
     const all = [...nodes, ...further]
     return { title: titleOf(wave), total: all.length, nodes: all, ...timesOf(wave, middling(runs)) }
   })
+}
+
+function isGateOfNode({ code, node }: Blocker): boolean {
+  return code === 'GateFailed' && node !== undefined
 }
 
 function timesOf(wave: number, run: PlanRun | undefined): Pick<PlannedWave, 'startSeconds' | 'endSeconds'> {

@@ -8,7 +8,7 @@ import type { Reason } from '../../api/reason.ts'
 import type { ClusterSnapshot } from '../../api/snapshot.ts'
 import { type Drain, drainOf, ruleFor } from '../../core/drain/drain-policy.ts'
 import { selects } from '../../core/label-selector.ts'
-import { isReady, roleOf } from '../../core/node/node-facts.ts'
+import { roleOf } from '../../core/node/node-facts.ts'
 import { type Blocker, nameOf, podBlocker } from '../../core/plan/blocker.ts'
 import type { PlanRun, TakenNode } from '../../core/plan/plan-report.ts'
 import { ownerOfOperation } from '../../core/update/operation.ts'
@@ -18,11 +18,7 @@ import { couldHold } from '../../sim/actors/room.ts'
 import type { CommittedChange } from '../../sim/server/object-store.ts'
 import type { SimCluster } from '../../sim/sim-cluster.ts'
 import { isOperator } from './loaded-cluster.ts'
-
-/** A pod without a node for so long is worth a word; a node's way back takes longer. */
-const unplacedMs = 60_000
-/** A drain that was held up for such a share of its time came near to a block; less than this is how long pods take to start. */
-const near = { share: 1 / 4, leastMs: 20_000 }
+import { PendingPods, type Shortage, whyUnplaced } from './pending-pods.ts'
 
 /** What is seen of the cluster on which it is carried out. */
 export interface WatchedCluster {
@@ -38,16 +34,12 @@ export class PlanNotes {
   readonly #taken = new Map<string, TakenNode>()
   readonly #under = new Set<string>()
   readonly #blockers = new Map<string, Blocker>()
-  readonly #pending = new Map<string, { readonly pod: Pod; readonly sinceMs: number }>()
-  readonly #unplaced = new Map<string, { uids: Set<string>; message: string }>()
-  /** Pods that wait for a budget while their node is drained, and since when. */
-  readonly #held = new Map<string, { readonly node: string; readonly reason: Reason; readonly sinceMs: number }>()
-  readonly #near = new Map<string, Blocker>()
+  readonly #pending: PendingPods
+  /** Pods that hold up the drain of their node. */
+  readonly #held = new Map<string, { readonly node: string; readonly reason: Reason }>()
   /** When nodes ended badly. */
   readonly #failedMs = new Map<string, number>()
   readonly #home: string | undefined
-  /** Then pods look for a node that left none of those which are drained. */
-  readonly #hasLostNodes: boolean
   /** As they were found, those that are not rehearsed, too. */
   readonly #nodes: readonly Node[]
   #moved = false
@@ -60,7 +52,11 @@ export class PlanNotes {
     this.#cluster = cluster
     this.#update = name
     this.#drain = drainOf(...snapshot.maintenancePolicies.map((policy) => policy.spec.drain), spec.drain)
-    this.#hasLostNodes = !snapshot.nodes.every(isReady)
+    this.#pending = new PendingPods({
+      clock: cluster.clock,
+      workloadOf: (pod) => this.#workloadOf(pod),
+      shortOf: (pod) => this.#shortOf(pod),
+    })
     this.#nodes = snapshot.nodes
     this.#home = snapshot.pods.find(isOperator)?.spec.nodeName
     this.#parents = new Map(
@@ -122,14 +118,10 @@ export class PlanNotes {
   }
 
   found(update: DirectUpdate | undefined): Pick<PlanRun, 'taken' | 'blockers' | 'near' | 'unplaced'> {
-    // After a failure nodes stay away, and nothing finds a place for these any more.
-    const isLeft = update?.status?.phase === 'Failed'
-    for (const uid of this.#pending.keys()) this.#judgePending(uid, isLeft)
     return {
       taken: this.#inWaves(update),
       blockers: [...this.#blockers.values()],
-      near: [...this.#near.values()],
-      unplaced: new Map([...this.#unplaced].map(([key, { uids, message }]) => [key, { pods: uids.size, message }])),
+      ...this.#pending.end([...this.#taken.values()]),
     }
   }
 
@@ -150,29 +142,23 @@ export class PlanNotes {
       if (ours.has(node) || !taken) continue
       this.#under.delete(node)
       this.#taken.set(node, { ...taken, backMs: time })
+      this.#pending.nodeIsBack(time)
     }
   }
 
   #notePod(before: Pod | undefined, after: Pod | undefined, time: number): void {
-    const uid = (after ?? before)?.metadata.uid ?? ''
-    if (before && after?.metadata.deletionTimestamp !== before.metadata.deletionTimestamp) this.#judgeHeld(before, time)
-    if (after?.spec.nodeName === undefined && after?.metadata.deletionTimestamp === undefined && after) {
-      const sinceMs = before ? this.#pending.get(uid)?.sinceMs : time
-      if (sinceMs !== undefined) this.#pending.set(uid, { pod: after, sinceMs })
-    } else if (this.#pending.has(uid)) {
-      this.#judgePending(uid)
-      this.#pending.delete(uid)
-    }
+    if (before && after?.metadata.deletionTimestamp !== before.metadata.deletionTimestamp)
+      this.#held.delete(`${before.metadata.namespace}/${before.metadata.name}`)
+    this.#pending.note(before, after, time)
     if (after?.spec.nodeName !== undefined && isOperator(after) && after.spec.nodeName !== this.#home)
       this.#moved = true
   }
 
-  /** What was held up for long came near to a block: in another run it may become one. */
   #noteHeld({ metadata, status }: NodeState, time: number): void {
     const { phase } = status?.rollout ?? {}
     if (phase === 'Failed' && !this.#failedMs.has(metadata.name)) this.#failedMs.set(metadata.name, time)
     for (const { pod, reason } of status?.rollout?.drain?.pods ?? []) {
-      this.#held.set(pod, { node: metadata.name, reason, sinceMs: this.#held.get(pod)?.sinceMs ?? time })
+      this.#held.set(pod, { node: metadata.name, reason })
     }
   }
 
@@ -185,27 +171,6 @@ export class PlanNotes {
     })
   }
 
-  #judgeHeld(pod: Pod, time: number): void {
-    const key = `${pod.metadata.namespace}/${pod.metadata.name}`
-    const held = this.#held.get(key)
-    this.#held.delete(key)
-    if (
-      !held ||
-      time - held.sinceMs < Math.max(near.leastMs, near.share * this.#drain.timeoutMs) ||
-      this.#goesInTime(pod)
-    )
-      return
-    const blocker = this.#lateAs(this.#blockerOf(held.node, pod, held.reason), held.node)
-    this.#near.set(blocker.key, { ...blocker, atMs: held.sinceMs })
-  }
-
-  /** Where a drain that is late is given up, nobody hears of anything but that. */
-  #lateAs(blocker: Blocker, node: string): Blocker {
-    if (this.#drain.onTimeout !== 'Abort') return blocker
-    const code = 'DrainAborted'
-    return { ...blocker, key: `${code} Node ${node}`, code, lasting: false }
-  }
-
   /** The settings see to it that it never makes a drain late: it is forced, or let run for a time only. */
   #goesInTime(pod: Pod): boolean {
     const rule = ruleFor(pod, this.#drain)
@@ -213,30 +178,18 @@ export class PlanNotes {
     return isForced || (rule?.action === 'WaitForCompletion' && rule.timeout !== undefined)
   }
 
-  #judgePending(uid: string, isLeft = false): void {
-    const pending = this.#pending.get(uid)
-    const pendingMs = this.#cluster.clock.monotonicMs() - (pending?.sinceMs ?? 0)
-    if (!pending || pendingMs < unplacedMs) return
-    const { pod } = pending
-    const { name, namespace = '' } = pod.metadata
-    const message = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? 'no node took it'
-    const key = this.#workloadOf(pod) ?? `Pod ${namespace}/${name}`
-    const known = this.#unplaced.get(key) ?? { uids: new Set<string>(), message }
-    known.uids.add(uid)
-    this.#unplaced.set(key, known)
-    const budget = this.#budgetsOf(pod).find(keepsSiblings)
-    // One that left a drained node finds its place when that is back, before siblings elsewhere are asked to go.
-    const outlasts = isLeft || (this.#hasLostNodes && pendingMs >= this.#drain.timeoutMs)
-    if (budget && outlasts && !this.#goesInTime(pod)) this.#noteShort(pod, budget, message)
-  }
-
   /** Without it the budget lets none of its siblings go: where one of them is on a node that is drained is left to chance. */
-  #noteShort(pod: Pod, budget: PodDisruptionBudget, why: string): void {
+  #shortOf(pod: Pod): Shortage | undefined {
+    const budget = this.#budgetsOf(pod).find(keepsSiblings)
+    if (!budget || this.#goesInTime(pod)) return undefined
     const name = `${pod.metadata.namespace}/${pod.metadata.name}`
-    const message = `${name} finds no node (${why}); until it does PodDisruptionBudget ${nameOf(budget)} may let nobody go`
+    const message = `${name} finds no node (${whyUnplaced(pod)}); until it does PodDisruptionBudget ${nameOf(budget)} may let nobody go`
     const view = { node: '', pod: name, code: 'PodDisruptionBudget', message, workload: undefined, budgets: [budget] }
     const { node: _, ...blocker } = podBlocker({ ...view, fitsElsewhere: true })
-    if (!this.#near.has(blocker.key)) this.#near.set(blocker.key, blocker)
+    const siblings = this.#cluster.server
+      .peekAll(pods, { namespace: pod.metadata.namespace ?? '' })
+      .filter(({ metadata }) => selects(budget.spec.selector, metadata.labels))
+    return { blocker, nodes: new Set(siblings.flatMap(({ spec }) => spec.nodeName ?? [])) }
   }
 
   /** The control plane goes first; workers are taken wave by wave, so their number tells the wave. */

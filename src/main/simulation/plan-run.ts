@@ -14,7 +14,7 @@ import { isOperator, type LoadOptions, loadedCluster, namespaceOf } from './load
 import { giveUpLostNodes } from './lost-nodes.ts'
 import type { Part } from './part-of-cluster.ts'
 import { PlanNotes } from './plan-notes.ts'
-import { approvalOf, createPlanned, isOver, lateDrain, type NamedUpdate, StuckWatch } from './plan-steering.ts'
+import { approvalOf, createPlanned, EndWatch, lateDrain, type NamedUpdate } from './plan-steering.ts'
 
 export interface PlanRunOptions extends Omit<LoadOptions, 'update' | 'asleep'> {
   readonly snapshot: ClusterSnapshot
@@ -23,7 +23,8 @@ export interface PlanRunOptions extends Omit<LoadOptions, 'update' | 'asleep'> {
   readonly part?: Part
 }
 
-const limits = { startMs: 600_000, runMs: 30 * 24 * 3_600_000, stuckMs: 1_800_000, settleMs: 10_000 }
+const limits = { startMs: 600_000, runMs: 30 * 24 * 3_600_000, settleMs: 10_000 }
+const patience = { stuckMs: 1_800_000, attentionMs: 120_000 }
 
 export async function planRun(options: PlanRunOptions, signal: AbortSignal): Promise<PlanRun> {
   const { update, part, seed, version, offers } = options
@@ -51,23 +52,24 @@ export async function carryOut(
   await createPlanned(cluster.client('person'), namespaceOf(snapshot), update, signal)
   const startedMs = cluster.clock.monotonicMs()
   const look = () => cluster.server.peek(directUpdates, { name: update.name })
-  const stuck = new StuckWatch(look, limits.stuckMs)
+  const end = new EndWatch(look, patience)
   cluster.server.onCommit((change) => relieve(cluster, notes, change))
   await cluster.run({
     limitMs: limits.runMs,
     until: () => {
       const body = approvalOf(look(), cluster.clock.now())
       if (body) cluster.server.patch('person', directUpdates, { name: update.name }, { type: 'merge', body })
-      return signal.aborted || isOver(look()) || stuck.isStuck(cluster.clock.monotonicMs())
+      return signal.aborted || end.isOver(cluster.clock.monotonicMs())
     },
   })
-  const end = look()
-  notes.noteEnd(end, stuck.isStuck(cluster.clock.monotonicMs()))
+  const nowMs = cluster.clock.monotonicMs()
+  const found = look()
+  notes.noteEnd(found, end.isStuck(nowMs))
   return {
-    phase: end?.status?.phase ?? 'Pending',
+    phase: found?.status?.phase ?? 'Pending',
     startedMs,
-    durationMs: cluster.clock.monotonicMs() - startedMs,
-    ...notes.found(end),
+    durationMs: end.endMs(nowMs) - startedMs,
+    ...notes.found(found),
   }
 }
 

@@ -20,7 +20,7 @@ export interface NamedUpdate {
 export const rehearsedChecks = ['DisruptionBudgets', 'PodsUnderTwoBudgets', 'Capacity', 'ClockSkew'] as const
 /** These end by themselves, by an approval, or by their time-out. */
 const passing = new Set(['WaveSoaking', 'ApprovalWanted', 'GateWaiting'])
-const over = new Set(['Succeeded', 'Failed', 'RequiresAttention', 'Cancelled'])
+const over = new Set(['Succeeded', 'Failed', 'Cancelled'])
 const lookMs = 5_000
 
 export async function createPlanned(
@@ -39,11 +39,6 @@ export async function createPlanned(
   const { apiVersion, kind } = directUpdates
   const preflight = { skip: [...new Set([...(spec.preflight?.skip ?? []), ...rehearsedChecks])] }
   await person.create(directUpdates, { apiVersion, kind, metadata: { name }, spec: { ...spec, preflight } }, signal)
-}
-
-export function isOver(update: DirectUpdate | undefined): boolean {
-  if (over.has(update?.status?.phase ?? '')) return true
-  return update?.status?.conditions?.some(({ type, status }) => type === 'Planned' && status === 'False') ?? false
 }
 
 /** A wave that wants an approval gets it at once: how long a person takes cannot be known. */
@@ -70,28 +65,48 @@ export function lateDrain({ kind, after }: Pick<CommittedChange, 'kind' | 'after
   return { node: metadata.name, pods: status.rollout.drain?.pods ?? [] }
 }
 
-/** Blocked, with nothing that will change it: no instant is named at which it goes on. */
-export class StuckWatch {
-  readonly #look: () => DirectUpdate | undefined
-  readonly #patienceMs: number
-  #nextMs = 0
-  #since: { readonly message: string; readonly atMs: number } | undefined
+export interface Patience {
+  /** Blocked for so long, with nothing that will change it: no instant is named at which it goes on. */
+  readonly stuckMs: number
+  /** A person is wanted for so long. Sooner it may go on by itself, as a gate holds again once a node and its pods are back. */
+  readonly attentionMs: number
+}
 
-  constructor(look: () => DirectUpdate | undefined, patienceMs: number) {
+/** Follows an update to its end, or to where only a person can help it on. */
+export class EndWatch {
+  readonly #look: () => DirectUpdate | undefined
+  readonly #patience: Patience
+  #nextMs = 0
+  #blocked: { readonly message: string; readonly atMs: number } | undefined
+  #attentionMs: number | undefined
+
+  constructor(look: () => DirectUpdate | undefined, patience: Patience) {
     this.#look = look
-    this.#patienceMs = patienceMs
+    this.#patience = patience
+  }
+
+  isOver(nowMs: number): boolean {
+    const { phase = '', conditions } = this.#look()?.status ?? {}
+    if (over.has(phase) || conditions?.some(({ type, status }) => type === 'Planned' && status === 'False')) return true
+    this.#attentionMs = phase === 'RequiresAttention' ? (this.#attentionMs ?? nowMs) : undefined
+    return nowMs - (this.#attentionMs ?? nowMs) >= this.#patience.attentionMs || this.isStuck(nowMs)
   }
 
   isStuck(nowMs: number): boolean {
     if (nowMs < this.#nextMs) return this.#isOverdue(nowMs)
     this.#nextMs = nowMs + lookMs
     const blocked = this.#look()?.status?.conditions?.find(({ type }) => type === 'Blocked')
-    if (blocked?.status !== 'True' || passing.has(blocked.reason)) this.#since = undefined
-    else if (this.#since?.message !== blocked.message) this.#since = { message: blocked.message, atMs: nowMs }
+    if (blocked?.status !== 'True' || passing.has(blocked.reason)) this.#blocked = undefined
+    else if (this.#blocked?.message !== blocked.message) this.#blocked = { message: blocked.message, atMs: nowMs }
     return this.#isOverdue(nowMs)
   }
 
+  /** When it came to where it is now, given that it is over. */
+  endMs(nowMs: number): number {
+    return this.#attentionMs ?? nowMs
+  }
+
   #isOverdue(nowMs: number): boolean {
-    return this.#since !== undefined && nowMs - this.#since.atMs > this.#patienceMs
+    return this.#blocked !== undefined && nowMs - this.#blocked.atMs > this.#patience.stuckMs
   }
 }

@@ -137,17 +137,18 @@ function titleOf(wave: number, waves: number): string {
 }
 
 /**
- * As many as stage ahead of the first one. Where parts of the cluster have budgets of their own and several nodes are away at once,
- * all of them: who is next hangs on which part has a node back first.
+ * As many as stage ahead of the first one. Where parts of the cluster have budgets of their own and there is a choice, since several
+ * are away at once or have staged, all of them: who is next hangs on which part is seen to have a node back first.
  */
 function racing({ nodes, maintenancePolicies }: ClusterSnapshot, spec: DirectUpdateSpec): number {
   const workers = nodes.filter((node) => roleOf(node) === 'Worker' && selects(spec.nodeSelector, node.metadata.labels))
   const atOnce = resolveCount(strategyOf(spec.strategy).maxUnavailable, workers.length)
   const budgets = maintenancePolicies.flatMap((policy) => policy.spec.budgets ?? [])
   const isParted = budgets.some(({ per, nodeSelector }) => per !== undefined || nodeSelector !== undefined)
-  if (isParted && atOnce > 1) return Number.POSITIVE_INFINITY
   // What a profile comes to is known per node, and always staged.
-  return spec.profile !== undefined || needsStaging(workOf(spec, '')) ? Math.max(2, 2 * atOnce) : 0
+  const isStaged = spec.profile !== undefined || needsStaging(workOf(spec, ''))
+  if (isParted && (atOnce > 1 || isStaged)) return Number.POSITIVE_INFINITY
+  return isStaged ? Math.max(2, 2 * atOnce) : 0
 }
 
 function assumptions(snapshot: ClusterSnapshot, spec: DirectUpdateSpec, runs: readonly PlanRun[]): readonly string[] {
