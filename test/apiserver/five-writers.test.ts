@@ -233,7 +233,9 @@ describe.skipIf(missing)(`five writers and ${size} nodes (SLIPWAY_SEED=${seed})`
     const { leader, standby, frozenMs, wokenMs, untilMs } = frozen
     expect(by(leader).filter(({ atMs }) => atMs < frozenMs)).not.toEqual([])
     expect(by(standby).filter(({ atMs }) => atMs > frozenMs && atMs < untilMs)).not.toEqual([])
-    expect(by(leader).filter(({ atMs }) => atMs >= wokenMs && atMs < untilMs)).toEqual([])
+    // What was on its way when it froze may still arrive, against a version that is gone; nothing of it is carried out.
+    const sinceWoken = by(leader).filter(({ atMs }) => atMs >= wokenMs && atMs < untilMs)
+    expect(sinceWoken.filter(({ code }) => code < 300)).toEqual([])
     const command = `make proof-apiserver NODES=${size} SEED=${seed}`
     if (isProof) keepResult('api-server', { date: today(), commit, command, ...figures })
   })
