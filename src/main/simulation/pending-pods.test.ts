@@ -35,6 +35,12 @@ describe('a pod without a node', () => {
     { name: 'gets the room of the first that is back', given: { placedAt: 30 }, near: 0, unplaced: 0 },
     { name: 'is passed over, and others are drained after that', given: { placedAt: 45 }, near: 1, unplaced: 0 },
     {
+      name: 'is passed over, and no sibling is drained after that',
+      given: { placedAt: 45, next: 'w3' },
+      near: 0,
+      unplaced: 0,
+    },
+    {
       name: 'is passed over when nobody is drained any more',
       given: { placedAt: 45, lastAt: 20 },
       near: 0,
