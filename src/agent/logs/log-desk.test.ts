@@ -1,12 +1,20 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { AgentBench, scriptOrder } from '../../../test/agent/agent-bench.ts'
 import { gzipCompression } from '../../adapters/compression/gzip.ts'
 import { agentStatusSchema, type NodeState, nodeStates } from '../../api/node-state.ts'
+import type { Compression } from '../../ports/compression.ts'
 import { logDesk } from './log-desk.ts'
+
+/** At once: a clock that only the test moves does not wait for threads. */
+const inStep: Compression = {
+  ...gzipCompression,
+  pack: (text) => Promise.resolve(gzipSync(text).toString('base64')),
+}
 
 class LogBench extends AgentBench {
   launch(): void {
-    this.start({ sideTasks: [logDesk(gzipCompression)] })
+    this.start({ sideTasks: [logDesk(inStep)] })
   }
 
   async carryOut(id: string, output: string): Promise<void> {

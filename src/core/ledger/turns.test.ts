@@ -4,7 +4,9 @@ import type { Turn } from '../../api/maintenance-policy.ts'
 import { type DatedClaim, decideGrants, type LedgerView } from './grants.ts'
 import { laneOf, servedAt, turnsAfter } from './turns.ts'
 
-const at = (second: number) => new Date(second * 1000).toISOString()
+/** Not of the first moment there is: that is how `never` is written. */
+const atMs = (second: number) => Date.parse('2026-01-01T00:00:00Z') + second * 1000
+const at = (second: number) => new Date(atMs(second)).toISOString()
 
 describe('lanes', () => {
   it.each([
@@ -77,7 +79,7 @@ function claimOf(lane: number, since: number, nodes: number, step: number): Date
     const node = `n${lane}-${step}-${index}`
     return { node, nodeUID: node, role: 'Worker' as const }
   })
-  return { holder: `u${lane}/1`, since: since * 1000, requests, limit: { maxUnavailable: 1000, counted: 0 } }
+  return { holder: `u${lane}/1`, since: atMs(since), requests, limit: { maxUnavailable: 1000, counted: 0 } }
 }
 
 function viewOf(
