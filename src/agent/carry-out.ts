@@ -24,6 +24,7 @@ import {
   permissionByWatch,
   permissionToStart,
 } from './permission.ts'
+import { hasRun, reopenLost } from './reopen-lost.ts'
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
 import { runStep, type StepOutcome } from './step-runner.ts'
 import { planUndo, type UndoPlan } from './undo-plan.ts'
@@ -68,7 +69,9 @@ export async function carryOut(
   const { steps } = task
   // An earlier life may have died before it could tell. Not at once: what is found next may have to be told instead.
   if (hasBegun(folder)) shop.tell(progressReport(folder, steps), soonMs)
+  const lost = await reopenLost({ folder, steps, context: task.context, clock: shop.clock }, signal)
   if (folder.failure) return await undo(task, failedBefore(folder.failure), signal)
+  if (lost) return await undo(task, lost, signal)
   const unbegun = hasBegun(folder) ? undefined : askedBack(shop, folder.accepted.order)
   if (unbegun) return close(task, 'Withdrawn', { reason: unbegun })
   await noteRelease(task)
@@ -243,7 +246,7 @@ async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promis
   }
   const rolledBack = plan.steps.length > 0 && !pointOfNoReturn
   if (isCancelled) return close(task, 'Withdrawn', { reason: failed.reason, rolledBack })
-  const ran = folder.names.filter((_, at) => at >= first && (folder.steps[at]?.done?.starts ?? 0) > 0)
+  const ran = folder.names.filter((_, at) => at >= first && hasRun(folder, at))
   const told = rolledBack ? takenBack(reason, plan, ran) : reason
   return close(task, 'Failed', { failed: broken, reason: told, rolledBack })
 }

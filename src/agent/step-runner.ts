@@ -46,7 +46,7 @@ const graceMs = 10_000
 const logBytes = 8 * 1024 * 1024
 const tailBytes = 4096
 /** A start that vanished in the same boot is taken for one the agent's death kept from running; more often is no accident. */
-const cutOffsAllowed = 3
+const cutOffsAllowed = 5
 const retryBackOff = { baseMs: 1_000, maxMs: 30_000 }
 
 type Ending =

@@ -65,6 +65,12 @@ export const appliedStateSchema = z.strictObject({ sha256: sha256Text, at: insta
 /** A note of an order: what was applied before it, to go back to. */
 export const stateBeforeSchema = z.strictObject({ applied: appliedStateSchema.optional() })
 
+/** A note of an order: the kernel arguments it changed for the next boot. The record has forgotten those that it took back. */
+export const argumentChangeSchema = z.strictObject({
+  add: z.array(z.string().max(1024)).max(2048),
+  remove: z.array(z.string().max(1024)).max(2048),
+})
+
 /** `profile.json` in the state folder; absent = no profile is applied and nothing is managed. */
 export const profileRecordSchema = z.strictObject({
   applied: appliedStateSchema.optional().describe('the desired state that was applied last, whole'),

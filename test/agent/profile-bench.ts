@@ -2,6 +2,7 @@ import type { AgentOptions } from '../../src/agent/agent.ts'
 import { driftWatch } from '../../src/agent/drift/drift-watch.ts'
 import type { ArgumentChange } from '../../src/agent/drivers/profile/kernel-arguments-work.ts'
 import { profileDriver } from '../../src/agent/drivers/profile/profile-driver.ts'
+import { rebootDriver } from '../../src/agent/drivers/reboot/reboot.ts'
 import { scriptDriver } from '../../src/agent/drivers/script.ts'
 import { sha256 } from '../../src/agent/journal/sealed-file.ts'
 import { Turn } from '../../src/agent/turn.ts'
@@ -31,7 +32,7 @@ export class ProfileBench extends AgentBench {
   /** Another life has its own turns: one that was killed in its turn holds up nobody. */
   override start(part: Partial<AgentOptions> = {}): void {
     this.#turn = new Turn()
-    this.drivers = [profileDriver({ ...this.#options(), now: () => this.clock.now() }), scriptDriver]
+    this.drivers = [profileDriver({ ...this.#options(), now: () => this.clock.now() }), scriptDriver, rebootDriver]
     const { isWatching } = this
     super.start({ ...(isWatching && { sideTasks: [driftWatch(this.#options())] }), ...part })
   }
@@ -51,6 +52,12 @@ export class ProfileBench extends AgentBench {
           },
         }),
     }
+  }
+
+  /** As rpm-ostree does, whose changes are kept at an orderly shutdown only. */
+  loseKernelArguments(): void {
+    this.kernelArguments.clear()
+    this.kernelArguments.add('quiet')
   }
 
   startWatching(): void {

@@ -31,11 +31,8 @@ export interface ConformanceCase {
   order(machine: Machine): Promise<Partial<Order> & Pick<Order, 'work'>>
   /** Whether the work is done, looked at without the driver. */
   isDone(machine: Machine): Promise<boolean>
-  /**
-   * Its tool keeps a change only at the next orderly shutdown. Power that is lost after the order has ended takes it back; whoever
-   * looks for drift finds that, and the order comes again.
-   */
-  readonly isLostWithPower?: boolean
+  /** Its tool keeps the work only at an orderly shutdown: power lost after it was done takes it back, and it must be done again. */
+  readonly isKeptAtShutdown?: boolean
   /** Further expectations after each way to the end, of the machine and of what its agent reported; throws what is wrong. */
   check?(machine: Machine, report: AgentOrder): Promise<void>
 }

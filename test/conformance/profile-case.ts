@@ -12,7 +12,7 @@ import { stateDir } from './life-plan.ts'
 export function profileCase(
   name: string,
   spec: NodeProfileSpec,
-  part: Pick<ConformanceCase, 'tool' | 'seeds' | 'setUp' | 'isLostWithPower' | 'isDone' | 'check'>,
+  part: Pick<ConformanceCase, 'tool' | 'seeds' | 'setUp' | 'isKeptAtShutdown' | 'isDone' | 'check'>,
 ): ConformanceCase {
   const text = canonicalJson(stateOf(nodeProfile('base', spec)))
   return {

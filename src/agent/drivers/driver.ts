@@ -60,6 +60,13 @@ interface StepNature {
    * withdrawal, nor restarts of the agent; it is the operator that calls for a person.
    */
   readonly waits?: boolean
+  /**
+   * Its tool keeps the effect only at the next orderly shutdown, and lost power takes it back: an order that goes on in another
+   * life looks at it again, by `missing`.
+   */
+  readonly isKeptAtShutdown?: boolean
+  /** Boots the machine: what an earlier step left for the next boot must be there after it. */
+  readonly boots?: boolean
   /** Looks at the host: true when the effect is there already, so that nothing is run. Absent where looking cannot tell. */
   holds?(context: StepContext, signal: AbortSignal): Promise<boolean>
   /** Looks at the host after the work ended well: what is missing, or undefined when the effect is there. */

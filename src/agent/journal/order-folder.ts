@@ -231,6 +231,12 @@ export class OrderFolder {
     this.#steps[index] = { done }
   }
 
+  /** What was done is not there any more. Not synced: should `.done` come back after lost power, it is looked at again. */
+  async reopen(index: number): Promise<void> {
+    await this.#disk.remove(`${this.path}/${this.#stem(index)}.done`)
+    this.#steps[index] = {}
+  }
+
   async close(state: EndState, report: AgentOrder): Promise<void> {
     const end = { report }
     await writeAtomically(this.#disk, this.path, endFiles[state], seal(end))

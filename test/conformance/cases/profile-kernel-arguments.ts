@@ -17,7 +17,7 @@ export const conformanceCase: ConformanceCase = profileCase(
       const image = await makeOsImage(registry, { version: '3.9', files: toolFiles('rpm-ostree') })
       return await bootImageMachine(bed, registry, { image })
     },
-    isLostWithPower: true,
+    isKeptAtShutdown: true,
     isDone: async (machine) => (await machine.run(['rpm-ostree', 'kargs'])).split(/\s+/).includes(argument),
     check: async (machine) => {
       // What was asked for is felt after a boot.

@@ -21,18 +21,26 @@ export interface KernelArguments {
 /** Undefined on a host whose boot loader we do not know. */
 export type FindKernelArguments = (host: Host, signal: AbortSignal) => Promise<KernelArguments | undefined>
 
-/** What has to change for the target, and for what no profile names any more. */
+export const noChange: ArgumentChange = { add: [], remove: [] }
+
+/** What has to change for the target, for what no profile names any more, and for what an order has asked for and was lost. */
 export function argumentChange(
   target: DesiredState,
   record: ProfileRecord,
   present: readonly string[],
+  asked: ArgumentChange = noChange,
 ): ArgumentChange {
   const named = new Set(target.kernelArguments.map(({ argument }) => argument))
+  const known = new Set([...named, ...record.kernelArguments.map(({ argument }) => argument)])
   const wanted = [
     ...target.kernelArguments.map(({ argument, wanted }) => ({ argument, there: wanted })),
     ...record.kernelArguments
       .filter(({ argument, whenRemoved }) => !named.has(argument) && whenRemoved === 'Restore')
       .map(({ argument, wasThere }) => ({ argument, there: wasThere })),
+    ...[
+      ...asked.add.map((argument) => ({ argument, there: true })),
+      ...asked.remove.map((argument) => ({ argument, there: false })),
+    ].filter(({ argument }) => !known.has(argument)),
   ]
   const off = wanted.filter(({ argument, there }) => present.includes(argument) !== there)
   return {
@@ -45,34 +53,47 @@ export function isNothing({ add, remove }: ArgumentChange): boolean {
   return add.length + remove.length === 0
 }
 
+/** What one order does about them. */
+export interface ArgumentWork {
+  readonly site: Site
+  readonly target: DesiredState
+  readonly find: FindKernelArguments
+  /** What it has asked for already, in an earlier life or boot; kept by its notes. */
+  readonly asked: ArgumentChange | undefined
+  /** Called before anything is changed, where something is to be kept. */
+  note(change: ArgumentChange): Promise<void>
+}
+
 export async function pendingArguments(
-  { host, record }: Site,
-  target: DesiredState,
-  find: FindKernelArguments,
+  { site: { host, record }, target, find, asked = noChange }: Omit<ArgumentWork, 'note'>,
   signal: AbortSignal,
 ): Promise<ArgumentChange> {
   const known = await record.load()
-  if (target.kernelArguments.length + known.kernelArguments.length === 0) return { add: [], remove: [] }
+  if (target.kernelArguments.length + known.kernelArguments.length === 0 && isNothing(asked)) return noChange
   const present = await (await mustFind(host, find, signal)).list(signal)
-  return argumentChange(target, known, present)
+  return argumentChange(target, known, present, asked)
 }
 
-export async function applyKernelArguments(
-  site: Site,
-  target: DesiredState,
-  find: FindKernelArguments,
-  signal: AbortSignal,
-): Promise<void> {
-  const { host, record } = site
-  const change = await pendingArguments(site, target, find, signal)
+export async function applyKernelArguments(work: ArgumentWork, signal: AbortSignal): Promise<void> {
+  const { site, target, find, asked } = work
+  const change = await pendingArguments(work, signal)
   if (isNothing(change)) return
-  const before = await record.load()
+  if (!asked) await noteForgotten(work, change)
+  const before = await site.record.load()
   const known = new Set(before.kernelArguments.map(({ argument }) => argument))
   const managed = target.kernelArguments
     .filter(({ argument }) => !known.has(argument) && [...change.add, ...change.remove].includes(argument))
     .map(({ argument, whenRemoved, wanted }): ManagedKernelArgument => ({ argument, whenRemoved, wasThere: !wanted }))
-  await record.save({ ...before, kernelArguments: [...before.kernelArguments, ...managed] })
-  await (await mustFind(host, find, signal)).change(change, signal)
+  await site.record.save({ ...before, kernelArguments: [...before.kernelArguments, ...managed] })
+  await (await mustFind(site.host, find, signal)).change(change, signal)
+}
+
+/** What the target does not name stands nowhere any more once the record is settled. */
+async function noteForgotten({ target, note }: ArgumentWork, { add, remove }: ArgumentChange): Promise<void> {
+  const named = new Set(target.kernelArguments.map(({ argument }) => argument))
+  const isForgotten = (argument: string) => !named.has(argument)
+  const forgotten = { add: add.filter(isForgotten), remove: remove.filter(isForgotten) }
+  if (!isNothing(forgotten)) await note(forgotten)
 }
 
 async function mustFind(host: Host, find: FindKernelArguments, signal: AbortSignal): Promise<KernelArguments> {

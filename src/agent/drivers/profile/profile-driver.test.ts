@@ -188,9 +188,13 @@ describe('undoing', () => {
 describe('cut off at every disk operation', () => {
   const first = state({ ...whole, kernelArguments: { add: ['a=1'] } })
 
-  test.each([{ power: false }, { power: true }])(
-    'ends as wanted, and removal still leaves no trace (power loss: $power)',
-    async ({ power }) => {
+  test.each([
+    { power: false, rpmOstree: false },
+    { power: true, rpmOstree: false },
+    { power: true, rpmOstree: true },
+  ])(
+    'ends as wanted, and removal still leaves no trace (power loss: $power, kernel arguments go with it: $rpmOstree)',
+    async ({ power, rpmOstree }) => {
       const counting = await bench()
       const found = counting.machine()
       const start = counting.disk.operations
@@ -206,6 +210,8 @@ describe('cut off at every disk operation', () => {
         if (power) {
           b.host.losePower(() => b.random.next())
           b.clock.loseTimers(30_000)
+          // What a finished order left is no longer its business.
+          if (rpmOstree && !b.files().some((path) => path.endsWith('/completed'))) b.loseKernelArguments()
         }
         b.restart()
         await b.clock.until(() => b.order?.id === id && b.order.finishedAt !== undefined)

@@ -3,7 +3,7 @@
 
 import { type DesiredState, emptyState } from '../../../api/desired-state.ts'
 import type { Order } from '../../../api/node-state.ts'
-import { type AppliedState, stateBeforeSchema } from '../../../api/profile-record.ts'
+import { type AppliedState, argumentChangeSchema, stateBeforeSchema } from '../../../api/profile-record.ts'
 import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import { corrupt } from '../../journal/sealed-file.ts'
@@ -13,7 +13,13 @@ import { stageContent } from '../stage-content.ts'
 import { parseDesired } from './desired-text.ts'
 import { inWords, settingDifferences } from './differences.ts'
 import { finish, isSettled } from './finish.ts'
-import { applyKernelArguments, type FindKernelArguments, isNothing, pendingArguments } from './kernel-arguments-work.ts'
+import {
+  type ArgumentWork,
+  applyKernelArguments,
+  type FindKernelArguments,
+  isNothing,
+  pendingArguments,
+} from './kernel-arguments-work.ts'
 import { applyRepositories, packagesStep, repositoryDifference, stagePackages } from './package-work.ts'
 import { pictureOf } from './picture.ts'
 import { recordShelf } from './record.ts'
@@ -121,16 +127,20 @@ export function profileDriver(options: ProfileDriverOptions): Driver {
         },
         { restartsKubelet: true },
       ),
-      act('kernel-arguments', {
-        holds: async (context, signal) => isNothing(await argumentsMissing(context, direction, signal)),
-        act: async (context, signal) =>
-          applyKernelArguments(siteOf(context), await target(context), options.findKernelArguments, signal),
-        missing: async (context, signal) => {
-          const { add, remove } = await argumentsMissing(context, direction, signal)
-          const off = [...add.map((one) => `${one} is not set`), ...remove.map((one) => `${one} is still set`)]
-          return off.length === 0 ? undefined : off.join(', ')
+      act(
+        'kernel-arguments',
+        {
+          holds: async (context, signal) =>
+            isNothing(await pendingArguments(await argumentWork(context, direction), signal)),
+          act: async (context, signal) => applyKernelArguments(await argumentWork(context, direction), signal),
+          missing: async (context, signal) => {
+            const { add, remove } = await pendingArguments(await argumentWork(context, direction), signal)
+            const off = [...add.map((one) => `${one} is not set`), ...remove.map((one) => `${one} is still set`)]
+            return off.length === 0 ? undefined : off.join(', ')
+          },
         },
-      }),
+        { isKeptAtShutdown: true },
+      ),
       act(
         'record',
         {
@@ -144,8 +154,15 @@ export function profileDriver(options: ProfileDriverOptions): Driver {
     ]
   }
 
-  async function argumentsMissing(context: StepContext, { target }: Direction, signal: AbortSignal) {
-    return await pendingArguments(siteOf(context), await target(context), options.findKernelArguments, signal)
+  async function argumentWork(context: StepContext, { prefix, target }: Direction): Promise<ArgumentWork> {
+    const name = `${prefix}-kernel-arguments`
+    return {
+      site: siteOf(context),
+      target: await target(context),
+      find: options.findKernelArguments,
+      asked: await context.notes.read(name, argumentChangeSchema),
+      note: (change) => context.notes.write(name, change),
+    }
   }
 
   /** Old versions are fetched only when they are needed after all. */
@@ -184,7 +201,7 @@ async function stage(
   try {
     // Opened once now: a secret that cannot be read is found while the node still works.
     await placedFiles(site, target)
-    await pendingArguments(site, target, findKernelArguments, signal)
+    await pendingArguments({ site, target, find: findKernelArguments, asked: undefined }, signal)
   } catch (error) {
     if (error instanceof SlipwayError && (error.code === 'SecretUnreadable' || error.code === 'ToolMissing')) {
       return { code: error.code, message: error.message }

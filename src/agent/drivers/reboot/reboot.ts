@@ -17,6 +17,7 @@ const rebootStep: ActStep = {
   disruptive: true,
   attempts: 1,
   restartsKubelet: true,
+  boots: true,
   holds: async (context, signal) => {
     const decision = await decide(context, signal)
     if (!decision.reboot && decision.because === 'BootedSince') {
