@@ -31,7 +31,6 @@ export interface Drive {
 }
 
 const program = fileURLToPath(new URL('agent-life.ts', import.meta.url))
-const compileCache = fileURLToPath(new URL('../../.cache/compiled', import.meta.url))
 const mostLives = 200
 const lookMs = 20
 
@@ -101,8 +100,6 @@ function startLife(
   }
   const child = spawn(process.execPath, [program, JSON.stringify(plan)], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // A life is short: without it most of it goes into reading the sources.
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
   })
   const exited = once(child, 'exit')
   return {
