@@ -22,6 +22,9 @@ function source({ date, commit }: Result<ResultName>, earlierCommits: readonly s
 
 const number = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 1 })
 
+/** Beside its limit: a figure that just misses it must not read like it. */
+const precise = (value: number) => value.toLocaleString('en-US', { maximumSignificantDigits: 4 })
+
 const percent = (part: number, whole: number) => (whole === 0 ? 'none to count' : `${number((100 * part) / whole)} %`)
 
 const duration = (seconds: number) => (seconds < 120 ? `${number(seconds)} s` : `${number(seconds / 60)} minutes`)
@@ -186,7 +189,7 @@ function speed({ bench: result }: Results): ProofPoint {
     figures: measured(result, ({ figures, cores }) => [
       ...figures.map(
         ({ what, measured: value, unit, wanted, met }) =>
-          `${what}: ${number(value)}${unit && ` ${unit}`} (wanted ${wanted})${met ? '' : ' **missed**'}`,
+          `${what}: ${precise(value)}${unit && ` ${unit}`} (wanted ${wanted})${met ? '' : ' **missed**'}`,
       ),
       `${number(cores)} cores`,
     ]),
