@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { Spec, Validation } from '@cyclonedx/cyclonedx-library'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { FileReleases } from '../../src/adapters/signed-release/file-releases.ts'
@@ -116,6 +117,13 @@ describe('a release', () => {
   test.skipIf(noHelm)('has a chart that Helm renders, with its image', async () => {
     const rendered = await runHelm(['template', 'slipway', named('.tgz')])
     expect(rendered).toMatch(new RegExp(`image: "?slipway:${version}"?\n`))
+  })
+
+  test('says what is in it as CycloneDX wants it said', async () => {
+    const strict = new Validation.JsonStrictValidator(Spec.Version.v1dot6)
+    const told = await readFile(named('-sbom.cdx.json'), 'utf8')
+    expect(await strict.validate(told)).toBeNull()
+    expect(await strict.validate(told.replace('"type": "library"', '"type": "lib"'))).not.toBeNull()
   })
 
   test('says what is in it: what was bundled, Node, and what the image has of Debian', async () => {
