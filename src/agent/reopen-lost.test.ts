@@ -55,7 +55,7 @@ test('a reboot that did not keep it fails the order, and no second one is tried'
   expect(bench.order?.reason).toEqual({
     code: 'StepFailed',
     message:
-      'step profile-kernel-arguments was done, but the machine came back from its reboot without it: panic=30 is not set; is /boot full?',
+      'step profile-kernel-arguments was done, but the machine came back from its reboot without it: panic=30 is not set; was the power lost, or is /boot full?',
   })
   expect(reboots).toBe(1)
 })

@@ -42,6 +42,6 @@ export function hasRun({ steps }: OrderFolder, index: number): boolean {
 }
 
 function notKept({ name }: Step, missing: string): Reason {
-  const message = `step ${name} was done, but the machine came back from its reboot without it: ${missing}; is /boot full?`
+  const message = `step ${name} was done, but the machine came back from its reboot without it: ${missing}; was the power lost, or is /boot full?`
   return { code: 'StepFailed', message }
 }

@@ -1,5 +1,6 @@
-// Whom the API server takes us for: holds and approvals say who made them.
+// Whom the API server takes us for: updates, holds and approvals say who made them.
 
+import { askedByAnnotation } from '../api/audit.ts'
 import { isKubeError } from '../api/kube-error.ts'
 import { selfSubjectReviews } from '../api/self-review.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
@@ -14,4 +15,14 @@ export async function whoAmI(api: KubeApi, signal: AbortSignal): Promise<string 
     if (isKubeError(error, 'Forbidden', 'NotFound', 'Invalid')) return undefined
     throw error
   }
+}
+
+/** With who asks for it, where the server tells; of an object that has no annotation yet. */
+export async function signed<M extends object>(
+  api: KubeApi,
+  metadata: M,
+  signal: AbortSignal,
+): Promise<M & { readonly annotations?: Readonly<Record<string, string>> }> {
+  const by = await whoAmI(api, signal)
+  return by === undefined ? metadata : { ...metadata, annotations: { [askedByAnnotation]: by } }
 }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { askedByAnnotation } from '../../src/api/audit.ts'
 import { directUpdateSpecSchema, directUpdates } from '../../src/api/direct-update.ts'
 import { daemonSets } from '../../src/api/kube.ts'
 import { maintenancePolicies, maintenancePolicySpecSchema } from '../../src/api/maintenance-policy.ts'
@@ -113,7 +114,8 @@ describe('import --apply', () => {
     const [patches = ''] = manifest('suc-scripts').split('\n---\n')
     const { run, api } = importer({ patches })
     expect((await run('suc', '-f', 'patches', '--apply')).code).toBe(0)
-    const { spec } = await api.get(directUpdates, { name: 'patches' }, never)
+    const { metadata, spec } = await api.get(directUpdates, { name: 'patches' }, never)
+    expect(metadata.annotations).toEqual({ [askedByAnnotation]: api.userName })
     expect(spec).toMatchObject({ desiredState: 'Paused', script: { configMap: 'plan-patches' } })
   })
 

@@ -1,7 +1,6 @@
 // slipway update: makes a DirectUpdate (and the ConfigMap of its script) and follows it to its end.
 
 import type { Command } from 'commander'
-import { askedByAnnotation } from '../../api/audit.ts'
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
@@ -20,7 +19,7 @@ import { type Draft, type DraftOptions, draftUpdate } from '../update-draft.ts'
 import { workOptions } from '../update-options.ts'
 import { outcomeCode } from '../update-outcome.ts'
 import { updateReport } from '../update-report.ts'
-import { whoAmI } from '../who-am-i.ts'
+import { signed } from '../who-am-i.ts'
 
 interface UpdateOptions extends DraftOptions {
   readonly namespace: string
@@ -63,7 +62,8 @@ async function runUpdate(context: CommandContext, options: UpdateOptions): Promi
   const api = await context.api()
   const reports = await refuseUnplanned(context, api, draft, options.namespace)
   if (draft.script) await storeScript(api, options.namespace, draft.script, signal)
-  const update = await createUpdate(api, await signed(draft.update, api, signal), signal)
+  const metadata = await signed(api, draft.update.metadata, signal)
+  const update = await createUpdate(api, { ...draft.update, metadata }, signal)
   for (const report of reports) remark(context, report)
   const { name } = update.metadata
   if (!options.wait) {
@@ -106,13 +106,6 @@ export async function followToEnd(
     err.write(`the update goes on; follow it again: slipway status ${name} -w\n`)
     return exitCode.interrupted
   }
-}
-
-/** With who asked for it, as the API server takes them for. */
-async function signed(update: Draft['update'], api: KubeApi, signal: AbortSignal): Promise<Draft['update']> {
-  const by = await whoAmI(api, signal)
-  if (by === undefined) return update
-  return { ...update, metadata: { ...update.metadata, annotations: { [askedByAnnotation]: by } } }
 }
 
 async function createUpdate(api: KubeApi, update: Draft['update'], signal: AbortSignal): Promise<DirectUpdate> {

@@ -15,6 +15,7 @@ import type { KubeApi, Unsaved } from '../../ports/kube-api.ts'
 import type { CommandContext } from '../command-context.ts'
 import type { Yaml } from '../dependencies.ts'
 import { find } from '../read-cluster.ts'
+import { signed } from '../who-am-i.ts'
 
 /** What is to be done for one object, decided before anything is written. */
 interface Step {
@@ -68,17 +69,18 @@ function refuseUnfinished({ objects, remarks }: Imported): void {
   }
 }
 
-function stepFor(api: KubeApi, object: ImportedObject, signal: AbortSignal): Promise<Step> {
+async function stepFor(api: KubeApi, object: ImportedObject, signal: AbortSignal): Promise<Step> {
   const { apiVersion, kind, metadata, spec, data } = object
   if (kind === maintenancePolicies.kind) {
     const policy = { apiVersion, kind, metadata, spec: maintenancePolicySpecSchema.parse(spec) }
-    return step<MaintenancePolicy>(api, maintenancePolicies, policy, 'spec', signal)
+    return await step<MaintenancePolicy>(api, maintenancePolicies, policy, 'spec', signal)
   }
   if (kind === directUpdates.kind) {
-    const update = { apiVersion, kind, metadata, spec: directUpdateSpecSchema.parse(spec) }
-    return step<DirectUpdate>(api, directUpdates, update, 'spec', signal)
+    const asked = await signed(api, metadata, signal)
+    const update = { apiVersion, kind, metadata: asked, spec: directUpdateSpecSchema.parse(spec) }
+    return await step<DirectUpdate>(api, directUpdates, update, 'spec', signal)
   }
-  return step<ConfigMap>(api, configMaps, { apiVersion, kind, metadata, data: data ?? {} }, 'data', signal)
+  return await step<ConfigMap>(api, configMaps, { apiVersion, kind, metadata, data: data ?? {} }, 'data', signal)
 }
 
 async function step<T extends KubeObject>(
