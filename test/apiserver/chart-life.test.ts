@@ -39,6 +39,7 @@ let nodesBefore: unknown
 let operator: SlipwayProcess | undefined
 /** How pods that run once end, where not well. */
 const endings = new Map<string, PodEnd>()
+const dead = new Set<string>()
 const life = new AbortController()
 const limit = () => AbortSignal.timeout(10_000)
 
@@ -87,6 +88,12 @@ async function untilAsBefore(): Promise<void> {
   expect(await nodesAsTheyAre(server)).toEqual(nodesBefore)
 }
 
+async function setReady(name: string, status: 'True' | 'Unknown'): Promise<void> {
+  const { status: found } = await api.get(nodes, { name }, limit())
+  const conditions = found?.conditions?.map((each) => (each.type === 'Ready' ? { ...each, status } : each))
+  await api.patch(nodes, { name }, { type: 'merge', body: { status: { conditions } } }, limit(), 'status')
+}
+
 /** With the rights of its own account, and no others. */
 async function startOperator(): Promise<SlipwayProcess> {
   const { kubeconfig } = await accountAccess(server, 'slipway-operator', 'operator')
@@ -102,7 +109,7 @@ describe.skipIf(missing)('an installation', () => {
     server = await startApiServer({ controllers })
     ;({ api } = await realClient(server.kubeconfigPath))
     await roomyNodes(api, ['w1', 'w2'])
-    void playKubelets(api, life.signal, (node = '') => endings.get(node) ?? { phase: 'Succeeded' })
+    void playKubelets(api, life.signal, (node = '') => endings.get(node) ?? { phase: 'Succeeded' }, dead)
     before = await inventory(server)
     nodesBefore = await nodesAsTheyAre(server)
   })
@@ -188,7 +195,7 @@ describe.skipIf(missing)('an installation', () => {
     await createUpdate({ name: 'look' }, { kubernetes: { version: 'v1.36.9' } })
     await vi.waitFor(async () => {
       const { status } = await api.get(directUpdates, { name: 'look' }, limit())
-      expect(status?.conditions?.[0]).toMatchObject({ type: 'Planned', status: 'False' })
+      expect(status?.conditions?.[0]).toMatchObject({ type: 'Planned', status: 'False', reason: 'AgentMissing' })
     }, 60_000)
     expect(process.log.split('\n').filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
@@ -292,6 +299,18 @@ describe.skipIf(missing)('an installation', () => {
     expect(await slipway('install')).toMatchObject({ code: 3 })
     await runHelm(helm('uninstall', 'slipway', '--namespace', namespace, '--wait'))
     expect(await slipway('uninstall', '--yes')).toMatchObject({ code: 0 })
+    await untilAsBefore()
+  })
+
+  test('is removed although a kubelet does not answer, and says where something stays', async () => {
+    expect(await slipway('install', '--timeout', '50s')).toMatchObject({ code: 0 })
+    dead.add('w2')
+    await setReady('w2', 'Unknown')
+    const { code, out, err } = await slipway('uninstall', '--yes')
+    dead.clear()
+    await setReady('w2', 'True')
+    expect({ code, err }).toEqual({ code: 3, err: expect.stringContaining('hosts 1/1 looked after') })
+    expect(out).toContain('stays:\n  w2: the node is not Ready\n')
     await untilAsBefore()
   })
 })

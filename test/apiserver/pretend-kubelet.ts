@@ -30,17 +30,19 @@ export interface PodEnd {
 
 const succeeds = (): PodEnd => ({ phase: 'Succeeded' })
 
-/** `endOf`: how a pod that runs once ends on a node. */
+/** `endOf`: how a pod that runs once ends on a node; `dead`: nodes whose kubelet does not answer. */
 export async function playKubelets(
   api: KubeApi,
   signal: AbortSignal,
   endOf: (node: string | undefined) => PodEnd = succeeds,
+  dead: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const running = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
   while (!signal.aborted) {
     const { items } = await api.list(pods, {}, AbortSignal.timeout(10_000))
     for (const { metadata, spec, status: found } of items) {
       const { name, namespace = '' } = metadata
+      if (dead.has(spec.nodeName ?? '')) continue
       const ref = { name, namespace }
       const status = spec.restartPolicy === 'Never' ? endOf(spec.nodeName) : running
       const limit = AbortSignal.timeout(10_000)

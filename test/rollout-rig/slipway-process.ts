@@ -85,13 +85,18 @@ export function runSlipway(
   env: Readonly<Record<string, string>> = {},
   program = ownProgram,
 ): Promise<CommandResult> {
-  const inherited = { PATH: process.env.PATH ?? '', HOME: '/nonexistent', NO_COLOR: '1' }
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
+  const inherited = { PATH, NODE_COMPILE_CACHE, HOME: '/nonexistent', NO_COLOR: '1' }
   return new Promise((resolve, reject) => {
-    const options = { env: { ...inherited, ...env }, timeout: commandWithinMs, maxBuffer: 1 << 24 }
+    // Not by `timeout`: that closes the pipes first, and a command whose reader has gone ends with 0.
+    const options = { env: { ...inherited, ...env }, signal: AbortSignal.timeout(commandWithinMs), maxBuffer: 1 << 24 }
     execFile(process.execPath, [program, ...args], options, (error, out, err) => {
       const code = error ? error.code : 0
       if (typeof code === 'number') resolve({ code, out, err })
-      else reject(new Error(`slipway ${args.join(' ')} was ended: ${error?.signal}\n${err}`, { cause: error }))
+      else
+        reject(
+          new Error(`slipway ${args.join(' ')} did not end by itself: ${error?.message}\n${err}`, { cause: error }),
+        )
     })
   })
 }

@@ -27,6 +27,7 @@ import { agentName, operatorName } from '../install/rights.ts'
 import { stateDir } from '../install/workloads.ts'
 import { tellerOf, withActivity } from '../progress/activity.ts'
 import { find, listAll, readPolicy } from '../read-cluster.ts'
+import { AbandonedPods } from '../uninstall/abandoned-pods.ts'
 import { clearNodes, releaseLocks } from '../uninstall/clear-marks.ts'
 import { forgetHosts, type UncleanHost } from '../uninstall/forget-hosts.ts'
 import { traitsOf } from '../uninstall/forget-pod.ts'
@@ -161,7 +162,12 @@ async function removeOperator(removal: Removal, hasKinds: boolean): Promise<void
       ({ type, ref }) => ref.name === `slipway-${part}` && ['Deployment', 'DaemonSet'].includes(type.kind),
     )
     for (const { type, ref } of workloads) await remove(api, type, ref, context.signal)
-    const look = () => listed(removal, pods, { namespace, labelSelector })
+    const abandoned = new AbandonedPods(api, context.clock)
+    const look = async () => {
+      const left = await listed(removal, pods, { namespace, labelSelector })
+      await abandoned.remove(left, context.signal)
+      return left
+    }
     await untilGone(context.clock, look, `the pods of the ${part}`, context.signal)
     if (part === 'operator' && hasKinds && !removal.options.force) {
       await refuseUnderWork(removal, 'nothing but the operator was removed')
