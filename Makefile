@@ -5,8 +5,8 @@ SYSTEM_PATH := $(PATH)
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 BIN := node_modules/.bin
 
-# Twenty thousand take ten minutes of two cores; continuous integration runs the first five thousand.
-SEEDS ?= $(if $(CI),5000,20000)
+# Twenty thousand take ten minutes of two cores; continuous integration runs the first three thousand.
+SEEDS ?= $(if $(CI),3000,20000)
 export SLIPWAY_SEEDS := $(SEEDS)
 
 # CASES=script,reboot: some cases of the conformance suite only.
@@ -32,7 +32,7 @@ help: ## this list
 demo: $(PAGE) ## watch a simulated cluster being upgraded: no cluster needed, about a minute
 	@./slipway demo
 
-test: $(INSTALLED) ## all tests, real API server included; SEEDS=5000 for fewer fault runs (default 20000)
+test: $(INSTALLED) ## all tests, real API server included; SEEDS=3000 for fewer fault runs (default 20000)
 	@$(BIN)/vitest run
 
 e2e: image host-bundle release-image ## booted machines, kubeadm clusters, most drivers: needs root; builds Kubernetes once, into the user's cache folder

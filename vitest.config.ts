@@ -81,8 +81,8 @@ export default defineConfig({
               extends: true as const,
               test: {
                 name: 'e2e',
-                // Most of the time somebody waits for a machine: three beds at once take little longer than one.
-                maxWorkers: 3,
+                // Most of the time somebody waits for a machine: four beds at once take little longer than one.
+                maxWorkers: 4,
                 include:
                   process.env.SLIPWAY_E2E === 'full'
                     ? ['test/{e2e,conformance}/**/*.test.ts']

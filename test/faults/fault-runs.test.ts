@@ -3,7 +3,7 @@ import { combinationName, faultCombinations, impossiblePairs } from '../../src/s
 import { faultKinds } from '../../src/sim/fault-plan.ts'
 import { project, simulateFaults } from './simulate.ts'
 
-const seeds = Number(process.env.SLIPWAY_SEEDS ?? 5000)
+const seeds = Number(process.env.SLIPWAY_SEEDS ?? 3000)
 /** In each of these phases every kind of trouble must have struck. */
 const everyKindIn = ['none', 'Draining', 'Working'] as const
 /** These are passed through fast, or little is asked in them: some trouble must have struck there. */
@@ -26,7 +26,7 @@ describe('fault runs', () => {
       [],
     )
     expect(reports.reduce((sum, { runs }) => sum + runs, 0)).toBe(seeds)
-    if (seeds < 5000) return
+    if (seeds < 3000) return
     expect(neverStruck(hits)).toEqual([])
     expect(neverTogether(together)).toEqual([])
   })
