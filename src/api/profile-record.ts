@@ -65,7 +65,7 @@ export const appliedStateSchema = z.strictObject({ sha256: sha256Text, at: insta
 /** A note of an order: what was applied before it, to go back to. */
 export const stateBeforeSchema = z.strictObject({ applied: appliedStateSchema.optional() })
 
-/** A note of an order: the kernel arguments it changed for the next boot. The record has forgotten those that it took back. */
+/** A note of an order: the kernel arguments it took back for the next boot. The record forgets them before that boot has come. */
 export const argumentChangeSchema = z.strictObject({
   add: z.array(z.string().max(1024)).max(2048),
   remove: z.array(z.string().max(1024)).max(2048),

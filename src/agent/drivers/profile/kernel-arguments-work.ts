@@ -21,7 +21,7 @@ export interface KernelArguments {
 /** Undefined on a host whose boot loader we do not know. */
 export type FindKernelArguments = (host: Host, signal: AbortSignal) => Promise<KernelArguments | undefined>
 
-export const noChange: ArgumentChange = { add: [], remove: [] }
+const noChange: ArgumentChange = { add: [], remove: [] }
 
 /** What has to change for the target, for what no profile names any more, and for what an order has asked for and was lost. */
 export function argumentChange(
