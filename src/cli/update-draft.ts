@@ -1,18 +1,16 @@
 // From options or a file to the DirectUpdate that is meant; everything wrong with it is said before anything is sent.
 
 import { type BackupPoint, backupPoints, type UpdateBackupSpec } from '../api/backup-plan.ts'
-import { type DirectUpdateSpec, directUpdateSpecSchema, directUpdates } from '../api/direct-update.ts'
+import type { DirectUpdateSpec } from '../api/direct-update.ts'
 import type { CheckName } from '../api/preflight.ts'
-import { objectName } from '../api/scalars.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import type { StrategySpec } from '../api/strategy.ts'
-import { yamlFault } from '../core/file-fault.ts'
 import { parseSelector } from '../core/selector-text.ts'
-import { shapeFaults } from '../core/shape-faults.ts'
 import { strategyOf } from '../core/update/waves.ts'
 import type { CliDependencies } from './dependencies.ts'
 import { readText } from './read-text.ts'
 import { type ScriptContent, scriptContent } from './script-content.ts'
+import { checkedSpec, readUpdate } from './update-file.ts'
 
 export interface DraftOptions {
   readonly kubernetes?: string
@@ -50,7 +48,7 @@ export interface Draft {
   readonly script: ScriptContent | undefined
 }
 
-type DraftDependencies = Pick<CliDependencies, 'random' | 'readFile' | 'sha256' | 'yaml'>
+type DraftDependencies = Pick<CliDependencies, 'err' | 'random' | 'readFile' | 'sha256' | 'yaml'>
 
 export async function draftUpdate(deps: DraftDependencies, options: DraftOptions): Promise<Draft> {
   const { kubernetes, osImage, osPackages, profile, reboot, filename } = options
@@ -63,7 +61,7 @@ export async function draftUpdate(deps: DraftDependencies, options: DraftOptions
   }
   const script = options.script === undefined ? undefined : await readScript(deps, options.script)
   const file = options.filename === undefined ? undefined : await readUpdate(deps, options.filename)
-  const spec = checked({ ...file?.spec, ...specOf(options, script, file?.spec) }, options.filename ?? 'the options')
+  const spec = checkedSpec({ ...file?.spec, ...specOf(options, script, file?.spec) }, options.filename ?? 'the options')
   const name = options.name ?? file?.name ?? madeName(spec, deps.random.uuid())
   return { update: { metadata: { name }, spec }, script }
 }
@@ -161,43 +159,4 @@ function stemOf({ kubernetes, os, profile, script, binary }: DirectUpdateSpec): 
 
 async function readScript(deps: DraftDependencies, path: string): Promise<ScriptContent> {
   return scriptContent(await readText(deps, path), path, deps.sha256)
-}
-
-async function readUpdate(deps: DraftDependencies, path: string): Promise<{ name?: string; spec: DirectUpdateSpec }> {
-  const value = await parsed(deps, await readText(deps, path), path)
-  if (!isRecord(value) || value.kind !== directUpdates.kind || value.apiVersion !== directUpdates.apiVersion) {
-    throw new SlipwayError('Usage', `${path} is not a DirectUpdate`, {
-      nextStep: `it must be one YAML document with apiVersion: ${directUpdates.apiVersion} and kind: ${directUpdates.kind}`,
-    })
-  }
-  const spec = checked(value.spec, path)
-  const name = isRecord(value.metadata) ? value.metadata.name : undefined
-  if (name === undefined) return { spec }
-  const checkedName = objectName.safeParse(name)
-  if (!checkedName.success) throw new SlipwayError('Usage', `${path}: metadata.name: ${shapeFaults(checkedName.error)}`)
-  return { name: checkedName.data, spec }
-}
-
-function checked(spec: unknown, where: string): DirectUpdateSpec {
-  const result = directUpdateSpecSchema.safeParse(spec)
-  if (result.success) return result.data
-  throw new SlipwayError('Usage', `${where}: ${shapeFaults(result.error)}`, {
-    nextStep: 'correct what is named and try again',
-  })
-}
-
-async function parsed({ yaml }: DraftDependencies, text: string, path: string): Promise<unknown> {
-  const { parse } = await yaml()
-  try {
-    return parse(text)
-  } catch (cause) {
-    throw new SlipwayError('Usage', `${path} is not YAML: ${yamlFault(cause)}`, {
-      nextStep: 'correct it and try again',
-      cause,
-    })
-  }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -228,7 +228,7 @@ export function cliFixture(api: FakeKubeApi, changes: Partial<CliDependencies> =
     random: { next: () => 0.5, uuid: () => 'abcde123-0000-4000-8000-000000000000' },
     yaml: async () => ({
       parse: JSON.parse,
-      documents: (text) => [JSON.parse(text)],
+      documents: (text) => text.split('\n---\n').map((document) => JSON.parse(document)),
       print: (value) => `${JSON.stringify(value)}\n`,
     }),
     version: '0.1.0',

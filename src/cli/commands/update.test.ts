@@ -12,6 +12,7 @@ const name = 'to-v1-36-3-abcde'
 const script = '#!/bin/sh\ntrue\n'
 const scriptSum = script.length.toString(16).padStart(64, '0')
 const readFile = async () => script
+const kind = { apiVersion: 'slipway.dev/v1alpha1', kind: 'DirectUpdate' }
 
 function twoNodes(): FakeKubeApi {
   return new FakeKubeApi()
@@ -268,6 +269,19 @@ describe('update', () => {
   })
 })
 
+describe('update from a file', () => {
+  it('takes the update among other objects, and names what it leaves alone', async () => {
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'ceph-reader' } }
+    const update = { ...kind, metadata: { name: 'with-gate' }, spec: { kubernetes: { version: 'v1.36.3' } } }
+    const api = twoNodes()
+    const text = [role, update].map((one) => JSON.stringify(one)).join('\n---\n')
+    const cli = cliFixture(api, { readFile: async () => text })
+    expect(await cli.run('update', '--no-wait', '-f', 'u.yaml')).toBe(0)
+    expect(madeOn(api)).toMatchObject([{ kind: 'DirectUpdate', metadata: { name: 'with-gate' } }])
+    expect(cli.err.text).toBe('left alone in u.yaml: ClusterRole ceph-reader; to apply them: kubectl apply -f u.yaml\n')
+  })
+})
+
 describe('update refuses before anything is created', () => {
   it.each([
     { argv: ['--kubernetes', 'v1.34.0'], code: 3, says: 'Downgrade: cp1 runs v1.35.4' },
@@ -294,16 +308,21 @@ describe('update refuses before anything is created', () => {
     { text: '{"kind":"Pod"}', says: 'u.yaml is not a DirectUpdate' },
     { text: 'no: [yaml', says: 'u.yaml is not YAML' },
     {
-      text: JSON.stringify({ apiVersion: 'slipway.dev/v1alpha1', kind: 'DirectUpdate', spec: { kubernets: {} } }),
-      says: 'u.yaml: Unrecognized key: "kubernets"',
+      text: JSON.stringify({ ...kind, spec: { kubernets: {} } }),
+      says: 'u.yaml: spec: there is no field "kubernets" here',
     },
     {
       text: JSON.stringify({
-        ...{ apiVersion: 'slipway.dev/v1alpha1', kind: 'DirectUpdate' },
+        ...kind,
         spec: { kubernetes: { version: 'v1.36.3' }, nodeTimeout: 'x' },
       }),
-      says: 'u.yaml: nodeTimeout: ',
+      says: 'u.yaml: spec.nodeTimeout: ',
     },
+    {
+      text: JSON.stringify({ ...kind, spec: { kubernetes: { version: 1.36 } } }),
+      says: 'u.yaml: spec.kubernetes.version: it is a number, and text is wanted: put it in quotes',
+    },
+    { text: [kind, kind].map((one) => JSON.stringify(one)).join('\n---\n'), says: 'u.yaml holds 2 DirectUpdates' },
   ])('a file with $text', async ({ text, says }) => {
     const api = twoNodes()
     const cli = cliFixture(api, { readFile: async () => text })

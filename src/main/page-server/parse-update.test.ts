@@ -16,8 +16,8 @@ test.each([
 test.each([
   ['another kind of ours', `${head('NodeProfile')}spec: {}`, 'a NodeProfile cannot be planned: plan a DirectUpdate'],
   ['a foreign kind', 'apiVersion: apps/v1\nkind: Deployment', 'it is not a DirectUpdate'],
-  ['a schedule without times', `${head('UpdateSchedule')}spec: { template: { spec: ${work} } }`, 'spec: cron'],
-  ['a schedule of nothing', `${head('ScheduledUpdate')}spec: { at: '2026-12-01T22:00:00Z' }`, 'spec: template'],
+  ['a schedule without times', `${head('UpdateSchedule')}spec: { template: { spec: ${work} } }`, 'spec.cron'],
+  ['a schedule of nothing', `${head('ScheduledUpdate')}spec: { at: '2026-12-01T22:00:00Z' }`, 'spec.template'],
   ['a name of Object’s own', `${head('toString')}spec: {}`, 'it is not a DirectUpdate'],
 ])('%s is refused', (_, text, message) => {
   expect(() => parsePlan(text, 'id')).toThrow(message)

@@ -35,7 +35,7 @@ export function parseUpdate(text: string, id: string): ParsedUpdate {
     throw wrong(`it is not a DirectUpdate: it needs apiVersion ${apiVersion} and kind ${directUpdates.kind}`)
   }
   const spec = directUpdateSpecSchema.safeParse(value.spec)
-  if (!spec.success) throw wrong(`spec: ${shapeFaults(spec.error)}`)
+  if (!spec.success) throw wrong(shapeFaults(spec.error, 'spec'))
   return { name: nameOf(value, id), spec: spec.data }
 }
 
@@ -46,7 +46,7 @@ export function parsePlan(text: string, id: string): ParsedPlan {
   const schedule = schedules.get(kind)
   if (isRecord(value) && schedule) {
     const spec = schedule.safeParse(value.spec)
-    if (!spec.success) throw wrong(`spec: ${shapeFaults(spec.error)}`)
+    if (!spec.success) throw wrong(shapeFaults(spec.error, 'spec'))
     return { kind, name: nameOf(value, id), spec: spec.data.template.spec }
   }
   const reason = unplannable.get(kind)
@@ -64,7 +64,7 @@ const unplannable: ReadonlyMap<string, string> = new Map([
 function nameOf({ metadata }: Readonly<Record<string, unknown>>, id: string): string {
   const given = isRecord(metadata) ? metadata.name : undefined
   const name = objectName.safeParse(given ?? `update-${id.slice(0, 5)}`)
-  if (!name.success) throw wrong(`metadata.name: ${shapeFaults(name.error)}`)
+  if (!name.success) throw wrong(shapeFaults(name.error, 'metadata.name'))
   return name.data
 }
 
