@@ -139,8 +139,8 @@ describe('wrong usage', () => {
     },
     { argv: ['nodes', '--wide'], says: "error: unknown option '--wide'" },
     {
-      argv: ['why'],
-      says: "error: missing required argument 'node|update|namespace/pod' [Usage]\nnext: slipway why --help\n",
+      argv: ['hold'],
+      says: "error: missing required argument 'node' [Usage]\nnext: slipway hold --help\n",
     },
     { argv: ['status', '--output', 'xml'], says: 'Allowed choices are table, json, yaml' },
     {

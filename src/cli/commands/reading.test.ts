@@ -235,6 +235,23 @@ describe('nodes', () => {
 })
 
 describe('why', () => {
+  it('without a name tells of every update that is not over, and of nothing where there is none', async () => {
+    const cli = cliFixture(upgradeMidway())
+    expect(await cli.run('why')).toBe(0)
+    expect(cli.out.text).toContain('DirectUpdate to-1-36: ')
+    const idle = cliFixture(new FakeKubeApi())
+    expect(await idle.run('why')).toBe(0)
+    expect(idle.out.text).toBe('nothing waits: no update is under way, and no node is under work\n')
+  })
+
+  it('without a name tells of nodes under work of another kind', async () => {
+    const api = upgradeMidway()
+    await api.delete(directUpdates, { name: 'to-1-36' }, {}, new AbortController().signal)
+    const cli = cliFixture(api)
+    expect(await cli.run('why')).toBe(0)
+    expect(cli.out.text).toMatch(/^Node w/m)
+  })
+
   it('explains a node that drains', async () => {
     const cli = cliFixture(upgradeMidway())
     expect(await cli.run('why', 'w1')).toBe(0)

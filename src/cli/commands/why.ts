@@ -9,6 +9,7 @@ import { SlipwayError } from '../../api/slipway-error.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
 import { selects } from '../../core/label-selector.ts'
 import { isChosen } from '../../core/update/is-chosen.ts'
+import { isEndedPhase } from '../../core/update/operation.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
@@ -27,14 +28,15 @@ export function addWhy(parent: Command, run: RunAction): void {
   parent
     .command('why')
     .description(
-      'Says in sentences what a node, an update or a pod waits for, since when, and what a person can do about it.',
+      'Says in sentences what a node, an update or a pod waits for, since when, and what a person can do about it. Without a name: of every update and node that is not done.',
     )
-    .argument('<node|update|namespace/pod>', 'looked up in the cluster, in this order')
+    .argument('[node|update|namespace/pod]', 'looked up in the cluster, in this order')
     .addOption(formatOption('table', 'json', 'yaml'))
     .addHelpText(
       'after',
       `
 Examples:
+  slipway why
   slipway why w3
   slipway why to-1-36
   slipway why shop/checkout-7f9c4`,
@@ -42,10 +44,15 @@ Examples:
     .action(run(runWhy))
 }
 
-async function runWhy(context: CommandContext, subject: string, options: { readonly output: Format }): Promise<number> {
+async function runWhy(
+  context: CommandContext,
+  subject: string | undefined,
+  options: { readonly output: Format },
+): Promise<number> {
   const { out, clock } = context
-  const answers = await answersFor(context, await context.api(), subject)
-  if (answers.length === 0) {
+  const api = await context.api()
+  const answers = subject === undefined ? await everyAnswer(context, api) : await answersFor(context, api, subject)
+  if (answers.length === 0 && subject !== undefined) {
     throw new SlipwayError('NotFound', `there is no node, update or pod named ${subject}`, {
       nextStep: 'look at what there is: slipway nodes, slipway status; a pod is NAMESPACE/NAME',
     })
@@ -53,12 +60,32 @@ async function runWhy(context: CommandContext, subject: string, options: { reado
   if (options.output !== 'table') {
     const told = answers.map((answer) => ({ ...answer, cause: causeOf(answer) }))
     await writeValue(context, options.output, told)
-  } else
+  } else if (answers.length === 0) out.write('nothing waits: no update is under way, and no node is under work\n')
+  else
     writeLines(
       out,
       answers.flatMap((answer) => answerLines(answer, clock.now())),
     )
   return exitCode.done
+}
+
+/** Updates that are not over, then the nodes that are under other work. */
+async function everyAnswer({ clock, signal }: CommandContext, api: KubeApi): Promise<readonly Answer[]> {
+  const [{ items: updates }, { items: states }] = await Promise.all([
+    listAll(api, directUpdates, {}, signal),
+    listAll(api, nodeStates, {}, signal),
+  ])
+  const open = updates.filter(({ status }) => !isEndedPhase(status?.phase))
+  const told = new Set(open.map(({ metadata }) => metadata.name))
+  const atWork = states.filter(({ status }) => {
+    const rollout = status?.rollout
+    return rollout !== undefined && rollout.phase !== 'Done' && !told.has(rollout.update)
+  })
+  const found = await Promise.all(atWork.map(({ metadata }) => find(api, nodes, { name: metadata.name }, signal)))
+  return [
+    ...(await Promise.all(open.map(async (update) => updateAnswer(await readSnapshot(api, update, clock, signal))))),
+    ...(await Promise.all(found.flatMap((node) => (node ? [answerForNode(api, node, signal)] : [])))),
+  ]
 }
 
 async function answersFor(context: CommandContext, api: KubeApi, subject: string): Promise<readonly Answer[]> {
