@@ -61,7 +61,7 @@ export async function demoRole(
     if (paced) await pause()
   }
   const figures = rollout.figures()
-  if (!console?.stays) return figures
+  if (!console?.stays || signal.aborted) return figures
   console.onEnd(figures)
   // The cluster goes on, for whoever is at the console.
   while (!signal.aborted) {
