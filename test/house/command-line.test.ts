@@ -1,11 +1,14 @@
 // Every command can be learnt from its own help, and what the help shows can be typed.
 
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { argumentSources } from '../../src/cli/completion/candidates.ts'
 import { everyCommand, makeProgram, pathOf } from '../../src/cli/program.ts'
 import { shellWords } from '../../src/core/import/shell-words.ts'
 import { commandTree, helpAfter } from '../../src/main/reference/render-commands.ts'
+import { faultKinds } from '../../src/sim/fault-plan.ts'
 
 const tree = await commandTree()
 const commands = everyCommand(tree).filter((command) => command.name() !== 'help')
@@ -38,21 +41,31 @@ describe('what the help shows can be typed', () => {
   const lines = [tree, ...commands].flatMap((command) => examplesOf(command).flatMap(calls))
 
   test.each([...new Set(lines)])('%s', async (line) => {
-    const words = shellWords(line)
-    if (!words) throw new Error('a quote is never closed')
-    const ran: string[] = []
-    let said = ''
-    const note = { write: (text: string) => (said += text), columns: 100, rows: 24, isTTY: false, color: false }
-    const parts = { out: note, err: note, version: '', program: 'slipway' }
-    const program = await makeProgram(words, parts, () => async (...values) => {
-      const last: unknown = values.at(-1)
-      if (last instanceof Command) ran.push(pathOf(last))
-    })
-    await program.parseAsync(words.slice(1), { from: 'user' }).catch((error: Error) => {
-      throw new Error(`${error.message}: ${said}`)
-    })
+    const ran = await typed(line)
     expect(ran).toHaveLength(1)
     expect(line.startsWith(ran[0] ?? '')).toBe(true)
+  })
+
+  test('and names faults that there are', () => {
+    const named = lines.flatMap((line) => /--faults (\S+)/.exec(line)?.[1]?.split(',') ?? [])
+    expect(named).not.toEqual([])
+    expect(named.filter((name) => name !== 'all' && !faultKinds.some((kind) => kind === name))).toEqual([])
+  })
+})
+
+describe('what the pages show can be typed', () => {
+  const shown = pages().flatMap(({ path, text }) =>
+    shellLines(text)
+      .flatMap(calls)
+      .map((line) => ({ path, line })),
+  )
+
+  test('and there is something to type', () => {
+    expect(shown.length).toBeGreaterThan(30)
+  })
+
+  test.each(shown.filter(({ line }) => !/[…[\]<]/.test(line)))('$path: $line', async ({ line }) => {
+    await typed(line)
   })
 })
 
@@ -62,6 +75,49 @@ test('names are completed for arguments that are there', () => {
   )
   expect(Object.keys(argumentSources).filter((key) => !present.includes(key))).toEqual([])
 })
+
+/** The commands that a line runs; one that would be refused as it is typed is an error. */
+async function typed(line: string): Promise<readonly string[]> {
+  const words = shellWords(line)
+  if (!words) throw new Error('a quote is never closed')
+  const ran: string[] = []
+  let said = ''
+  const note = { write: (text: string) => (said += text), columns: 100, rows: 24, isTTY: false, color: false }
+  const parts = { out: note, err: note, version: '', program: 'slipway' }
+  const program = await makeProgram(words, parts, () => async (...values) => {
+    const last: unknown = values.at(-1)
+    if (last instanceof Command) ran.push(pathOf(last))
+  })
+  await program.parseAsync(words.slice(1), { from: 'user' }).catch((error: Error) => {
+    const isAnswer = 'exitCode' in error && error.exitCode === 0
+    if (!isAnswer) throw new Error(`${error.message}: ${said}`)
+  })
+  return ran
+}
+
+/** Those that people read, without what is generated from the commands themselves. */
+function pages(): readonly { readonly path: string; readonly text: string }[] {
+  const root = join(import.meta.dirname, '../..')
+  return globSync(['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'examples/**/*.md', 'deploy/**/*.md'], { cwd: root })
+    .filter((path) => path !== 'docs/reference/cli.md')
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+}
+
+/** The lines of its blocks for a shell, as they are typed there. */
+function shellLines(text: string): readonly string[] {
+  return [...text.matchAll(/^```(?:sh|bash|console)\n(.*?)^```/gms)].flatMap(([, block = '']) =>
+    block
+      .replaceAll(/\\\n\s*/g, ' ')
+      .split('\n')
+      .map((line) =>
+        line
+          .replace(/^\$ /, '')
+          .replace(/\s+#.*$/, '')
+          .replace(/^(?:\.\/|kubectl )slipway /, 'slipway ')
+          .trim(),
+      ),
+  )
+}
 
 /** The indented lines below "Example:" or "Examples:". */
 function examplesOf(command: Command): readonly string[] {

@@ -148,7 +148,7 @@ describe('simulate', () => {
   const broken: SimulateResult = {
     runs: 1000,
     violations: [{ seed: 42, rule: '6', message: 'w2 was uncordoned against a person' }],
-    faults: { 'operator-crash': 812 },
+    faults: { 'operator-killed': 812 },
   }
 
   it('refuses faults on a cluster without room for two nodes away', async () => {
@@ -168,7 +168,7 @@ describe('simulate', () => {
     expect(await cli.run('simulate', '--faults', 'all', '--seeds', '1..1000')).toBe(1)
     expect(asked).toEqual({ podsPerNode: 20, faults: 'all', seeds: { first: 1, last: 1000 }, maxUnavailable: '5%' })
     expect(cli.out.text).toBe(
-      '1000 runs, 1 rules broken\n  seed 42: rule 6: w2 was uncordoned against a person\nfaults: operator-crash 812\n',
+      '1000 runs, 1 rules broken\n  seed 42: rule 6: w2 was uncordoned against a person\nfaults: operator-killed 812\n',
     )
   })
 

@@ -40,7 +40,11 @@ export function addSimulate(parent: Command, run: RunAction): void {
     .option('--nodes <count>', 'nodes of each cluster (100; with faults 6 to 12, drawn)', nodesWithPods(10_000))
     .option('--pods-per-node <count>', 'pods on each node', wholeNumber(0, 110), 20)
     .option('--faults <kinds>', 'none, all, or some kinds joined by commas', parseFaults, 'none')
-    .option('--seeds <range>', 'which runs, like 7 or 1..1000', parseSeeds, { first: 1, last: 1 })
+    .addOption(
+      new Option('--seeds <range>', 'which runs, like 7 or 1..1000')
+        .argParser(parseSeeds)
+        .default({ first: 1, last: 1 }, '1'),
+    )
     .option('--max-unavailable <count>', 'workers away at once: a number or a percentage', nodeCount, '5%')
     .option('--without <parts>', 'leave parts of the histories with faults out, joined by commas', parseParts)
     .option('--shrink', 'find the shortest history that still breaks the same rule, of the first that breaks one')
@@ -58,7 +62,7 @@ export function addSimulate(parent: Command, run: RunAction): void {
 Examples:
   slipway simulate --nodes 500
   slipway simulate --faults all --seeds 1..1000 --output json
-  slipway simulate --faults operator-crash --seeds 42
+  slipway simulate --faults operator-killed --seeds 42
   slipway simulate --nodes 50 --explain
   slipway simulate --faults all --seeds 1..1000 --shrink --record shortest.json
   slipway simulate --faults all --seeds 42 --record run.json && slipway simulate --replay run.json`,

@@ -58,19 +58,20 @@ export function helpAfter(command: Command): string {
   return written.slice(1).join('').trim()
 }
 
-/** Indented lines are what a terminal shows as they are. */
+/** The lines below a title are what a terminal shows as they are. */
 function afterText(command: Command): readonly string[] {
   const text = helpAfter(command)
   if (text === '') return []
   return text.split('\n\n').map((block) => {
     const [title = '', ...lines] = block.split('\n')
+    if (!title.endsWith(':')) return `${block}\n`
     const shown = lines.map((line) => line.replace(/^ {2}/, '')).join('\n')
-    return lines.length === 0 ? `${title}\n` : `${title}\n\n\`\`\`\n${shown}\n\`\`\`\n`
+    return `${title}\n\n\`\`\`\n${shown}\n\`\`\`\n`
   })
 }
 
 function argumentsTable(list: readonly Argument[]): string {
-  const rows = list.map((argument) => `| \`${argument.name()}\` | ${cell(argument.description)} |`)
+  const rows = list.map((argument) => `| \`${cell(argument.name())}\` | ${cell(argument.description)} |`)
   return `| argument | |\n|---|---|\n${rows.join('\n')}`
 }
 
@@ -81,11 +82,18 @@ function optionsTable(list: readonly Option[]): string {
   return `| option | |\n|---|---|\n${rows.join('\n')}`
 }
 
-function optionText({ description, argChoices, defaultValue, negate, mandatory }: Option): string {
+function optionText({
+  description,
+  argChoices,
+  defaultValue,
+  defaultValueDescription,
+  negate,
+  mandatory,
+}: Option): string {
   const notes = [
     ...(argChoices ? [`one of ${argChoices.join(', ')}`] : []),
     ...(mandatory ? ['required'] : []),
-    ...(defaultValue === undefined || negate || typeof defaultValue === 'object' ? [] : [`default ${defaultValue}`]),
+    ...(defaultValue === undefined || negate ? [] : [`default ${defaultValueDescription ?? defaultValue}`]),
   ]
   return notes.length === 0 ? description : `${description} (${notes.join('; ')})`
 }

@@ -1,6 +1,7 @@
 // A page for each kind, from its definition: every field with its type and what it says of itself.
 
 import { z } from 'zod'
+import { reasonCatalogue } from '../../api/reason.ts'
 import { resourceDefinitions } from '../crd/resource-definitions.ts'
 
 interface Schema {
@@ -90,6 +91,8 @@ function elementOf({ items, additionalProperties }: Schema): Schema {
 
 function typeOf(schema: Schema): string {
   if (schema['x-kubernetes-int-or-string']) return 'number or text'
+  if (schema.enum?.every((value) => Object.hasOwn(reasonCatalogue, String(value))))
+    return 'one of the [reasons](reasons.md)'
   if (schema.enum) return schema.enum.map((value) => `\`${String(value)}\``).join(', ')
   if (schema.items) return `list of ${typeOf(schema.items)}`
   if (typeof schema.additionalProperties === 'object') return `map of ${typeOf(schema.additionalProperties)}`
