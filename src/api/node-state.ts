@@ -249,6 +249,21 @@ export const nodeStateStatusSchema = z.strictObject({
     .max(20)
     .optional()
     .describe('earlier operations this node is done for: updates may overlap, and none works on a node twice'),
+  failed: z
+    .array(
+      z.strictObject({
+        operationID: identifier,
+        phase: z.enum(['Failed', 'RequiresAttention']),
+        attempt: z.int().min(1),
+        retried: z.string().max(64).optional(),
+        reason: reasonSchema.optional(),
+      }),
+    )
+    .max(20)
+    .optional()
+    .describe(
+      'earlier operations this node failed for: another one may take it, and the failure stands until it is tried again',
+    ),
   agent: agentStatusSchema.optional(),
 })
 

@@ -32,6 +32,7 @@ export function slimState({ metadata, spec, status }: NodeState): NodeState {
       status: {
         ...(status.rollout && { rollout: status.rollout }),
         ...(status.completed && { completed: status.completed }),
+        ...(status.failed && { failed: status.failed }),
         ...(agent && { agent: slimAgent(agent) }),
       },
     }),

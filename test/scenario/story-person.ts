@@ -41,7 +41,7 @@ export class Person {
   async annotates<T extends KubeObject>(
     type: ResourceType<T>,
     name: string,
-    annotations: Readonly<Record<string, string>>,
+    annotations: Readonly<Record<string, string | null>>,
   ): Promise<void> {
     await this.#change(type, { name }, { metadata: { annotations } })
   }

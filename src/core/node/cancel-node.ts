@@ -4,7 +4,7 @@
 import type { NodeState, Order } from '../../api/node-state.ts'
 import type { Operation } from '../update/operation.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
-import { belongsTo, hasStopped, lastWord, orderID } from './order.ts'
+import { belongsTo, failureOf, hasStopped, lastWord, orderID } from './order.ts'
 
 /** Undefined: the node's life goes on as ever. */
 export function cancelNode({ state, now }: NodeView, operation: Operation): NodeAction | 'release' | undefined {
@@ -32,10 +32,4 @@ export function cancelNode({ state, now }: NodeView, operation: Operation): Node
 function askBack(order: Order, state: NodeState): NodeAction | undefined {
   if (order.desired !== 'Run' || hasStopped(order, state)) return undefined
   return { action: 'setOrder', order: { ...order, desired: 'PutBack' } }
-}
-
-function failureOf(order: Order, state: NodeState) {
-  const word = lastWord(order, state)
-  if (word?.state !== 'Failed') return undefined
-  return word.reason ?? { code: 'StepFailed' as const, message: 'the agent gave no reason' }
 }

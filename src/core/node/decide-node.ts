@@ -13,9 +13,18 @@ import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
 import { cordonOwner, isCordoned, isReady, readyCondition } from './node-facts.ts'
 import { cleanUp, hooksAfter, hooksAgain, hooksBefore } from './node-hooks.ts'
-import { isPutBack, isTaken } from './node-marks.ts'
+import { holdOf, isPutBack, isTaken } from './node-marks.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
-import { atRest, attemptOf, belongsTo, completedBefore, hasStopped, operationOfOrder, orderID } from './order.ts'
+import {
+  atRest,
+  attemptOf,
+  belongsTo,
+  completedBefore,
+  hasStopped,
+  nextAttempt,
+  operationOfOrder,
+  orderID,
+} from './order.ts'
 import { stageNode } from './stage-node.ts'
 
 /** Nothing has been done to the node yet. */
@@ -30,6 +39,8 @@ export function decideNode(view: NodeView): NodeAction {
   if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
   if (rollout?.operationID !== operation.id || beforeWork.has(rollout.phase)) return startNode(view, operation)
   if (isRetryDue(operation, node.metadata.name, rollout)) {
+    // A person works on it: it is tried again when they let go of it.
+    if (holdOf(node) !== undefined) return { action: 'wait' }
     // What could not be staged has staged by now: it was never drained.
     return rollout.cordon ? retryNode(view, operation, rollout) : startNode(view, operation)
   }
@@ -49,7 +60,7 @@ function withoutSlot(view: NodeView): NodeAction {
   const { order } = state.spec
   // Put back as it was, but not forgotten: the operation must not take it again by itself.
   if (rollout && isPutBack(node) && (isAborted(rollout) || isReleased(view))) {
-    if (rollout.operationID !== staging?.id) return { action: 'clear' }
+    if (rollout.operationID !== staging?.id) return { action: 'clear', ...(staging && { remembers: true }) }
     return isAborted(rollout) ? afterRest(view, staging, rollout) : { action: 'wait' }
   }
   // Whatever was cordoned is under work: the ledger must know.
@@ -59,7 +70,8 @@ function withoutSlot(view: NodeView): NodeAction {
   if (!isPutBack(node)) return { action: 'uncordon' }
   const owed = cleanUp(view)
   if (owed) return owed
-  if (!isOver && (rollout.operationID !== staging?.id || rollout.phase === 'Pending')) return { action: 'clear' }
+  if (!isOver && (rollout.operationID !== staging?.id || rollout.phase === 'Pending'))
+    return { action: 'clear', ...(staging && { remembers: true }) }
   if (staging) return stageNode(view, staging)
   return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
 }
@@ -109,7 +121,8 @@ function beginRollout(
       operationID: operation.id,
       since: now.toISOString(),
       ...(grant && { takenAt: grant.since }),
-      attempt: tried?.attempt ?? (order && belongsTo(order, operation.id) ? attemptOf(order) : 1),
+      attempt:
+        tried?.attempt ?? (order && belongsTo(order, operation.id) ? attemptOf(order) : nextAttempt(state, operation)),
       ...part,
       ...(tried?.cordon && { cordon: tried.cordon }),
       ...(tried?.retried !== undefined && { retried: tried.retried }),
@@ -236,9 +249,11 @@ function retryNode(view: NodeView, operation: Operation, rollout: Rollout): Node
   const attempt = Math.max(rollout.attempt, isOurs ? attemptOf(order) : 0) + 1
   const { retried: _retried, ...before } = rollout
   const again = { ...before, ...retryMark(operation), attempt }
-  const isCleaned = rollout.phase === 'Failed' && operation.hooks?.some(({ when }) => when === 'BeforeNode')
-  // What was cleaned up when it failed is done again first.
-  if (isCleaned) return hooksAgain(view) ?? enter(view, again, 'Pending')
+  const hasFailed = rollout.phase === 'Failed'
+  // What was cleaned up when it failed is done again first, and what was answered then is asked again.
+  const anew = hasFailed ? hooksAgain(view) : undefined
+  if (anew) return anew
+  if (hasFailed && operation.hooks?.some(({ when }) => when === 'BeforeNode')) return enter(view, again, 'Pending')
   return enter(view, again, 'Draining', { deadlineMs: operation.drain.timeoutMs })
 }
 
@@ -263,7 +278,9 @@ function leaveFailed(view: NodeView, operation: Operation, rollout: Rollout): No
   if (isAborted(rollout) && !isPutBack(view.node)) return { action: 'uncordon' }
   const owed = cleanUp(view)
   if (owed) return owed
-  const isFree = isAborted(rollout) || (isReleased(view) && operation.disruption === 'Drain')
+  // A hook refused the node before anything was done to it: it is no node that is away.
+  const isUntouched = rollout.cordon === undefined && isPutBack(view.node)
+  const isFree = isAborted(rollout) || ((isReleased(view) || isUntouched) && operation.disruption === 'Drain')
   return isFree ? { action: 'returnGrant' } : { action: 'wait' }
 }
 

@@ -6,7 +6,7 @@ import type { Operation } from '../update/operation.ts'
 import { enter, isPast, watchDeadline } from './enter-phase.ts'
 import { isCordoned } from './node-facts.ts'
 import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
-import { makeOrder } from './order.ts'
+import { belongsTo, failureOf, makeOrder } from './order.ts'
 
 type Entry = DrainReport['blocked'][number]
 
@@ -37,10 +37,18 @@ export function drainNode(view: NodeView, operation: Operation, rollout: Rollout
   const late = isPast(rollout.deadline, view)
   const obstacle = drain.left === 0 ? volumesReason(view, operation, rollout, volumes) : podsReason(drain, late)
   if (late && operation.drain.onTimeout === 'Abort') {
-    const message = `given up and put back; it was held up: ${obstacle?.message ?? `${drain.left} of ${drain.total} pods left`}`
-    return enter(view, rollout, 'Failed', { reason: { code: 'DrainAborted', message: cut(message) } })
+    const heldUp = obstacle?.message ?? `${drain.left} of ${drain.total} pods left`
+    return enter(view, rollout, 'Failed', { reason: abortReason(view, operation, heldUp) })
   }
   return tell(view, rollout, drain, obstacle) ?? waitOn(view, rollout, obstacle)
+}
+
+/** A node that failed before is not fit because it cannot be drained again: it stays away for what was wrong with it. */
+function abortReason({ state }: NodeView, { id }: Operation, heldUp: string): Reason {
+  const { order } = state.spec
+  const failure = order && belongsTo(order, id) ? failureOf(order, state) : undefined
+  if (!failure) return { code: 'DrainAborted', message: cut(`given up and put back; it was held up: ${heldUp}`) }
+  return { code: failure.code, message: cut(`${failure.message}; tried again, but its drain was given up: ${heldUp}`) }
 }
 
 /** Left as it is until the next window; the time it may take begins anew then. */

@@ -75,7 +75,11 @@ export type NodeAction =
   | { readonly action: 'startHook'; readonly call: HookCall }
   | { readonly action: 'setOrder'; readonly order: Order }
   /** Takes our marks off the NodeState: the operation is gone and nothing of it runs. */
-  | { readonly action: 'clear' }
+  | {
+      readonly action: 'clear'
+      /** Another operation wants the node: that it failed for this one is kept. */
+      readonly remembers?: true
+    }
   /** Takes an order out that was only to be staged. */
   | { readonly action: 'dropOrder' }
   | { readonly action: 'returnGrant' }

@@ -1,10 +1,12 @@
 // Work orders: how they are made, whose they are, and when nothing more of one can start.
 
 import type { AgentOrder, NodeState, Order, Rollout } from '../../api/node-state.ts'
+import type { Reason } from '../../api/reason.ts'
 import type { Operation } from '../update/operation.ts'
 import { roleOf } from './node-facts.ts'
 import type { NodeView } from './node-view.ts'
 
+const brokenWords = new Set<AgentOrder['state']>(['Failed', 'RequiresAttention'])
 const lastWords = new Set<AgentOrder['state']>(['Succeeded', 'Failed', 'Withdrawn', 'Refused'])
 
 /** Phases in which nothing of the rollout is under way. */
@@ -14,6 +16,13 @@ export const atRest: ReadonlySet<Rollout['phase']> = new Set(['Done'])
 export function lastWord(order: Order, state: NodeState): AgentOrder | undefined {
   const report = state.status?.agent?.order
   return report?.id === order.id && lastWords.has(report.state) ? report : undefined
+}
+
+/** Why a node is not fit after this order: it failed, or the agent wants a person; what it has done so far is not undone. */
+export function failureOf(order: Order, state: NodeState): Reason | undefined {
+  const report = state.status?.agent?.order
+  if (order.desired === 'Stage' || report?.id !== order.id || !brokenWords.has(report.state)) return undefined
+  return report.reason ?? { code: 'StepFailed', message: 'the agent gave no reason' }
 }
 
 /** Nothing of it runs or will run without another word of ours. */
@@ -39,6 +48,11 @@ export function attemptOf({ id }: Order): number {
   return Number(id.slice(id.lastIndexOf('/') + 1)) || 1
 }
 
+/** The first that no agent has heard of. */
+export function nextAttempt(state: NodeState, { id }: Operation): number {
+  return (pastFailure(state, id)?.attempt ?? 0) + 1
+}
+
 export function makeOrder({ node, state, epoch, work }: NodeView, operation: Operation, attempt: number): Order {
   const role = roleOf(node)
   const bootID = operation.kind === 'Maintenance' && work.reboot ? state.status?.agent?.bootID : undefined
@@ -57,6 +71,24 @@ export function makeOrder({ node, state, epoch, work }: NodeView, operation: Ope
     timeout: operation.orderTimeout ?? operation.nodeTimeout,
     work,
   }
+}
+
+export type PastFailure = NonNullable<NonNullable<NodeState['status']>['failed']>[number]
+
+/** Why the node failed for an operation whose rollout has made room for another's. */
+export function pastFailure(state: NodeState | undefined, operationID: string): PastFailure | undefined {
+  return state?.status?.failed?.find((one) => one.operationID === operationID)
+}
+
+/** What the node failed for, when its rollout is about to become another's; maintenance is tried again by itself. */
+export function failedBefore({ status }: NodeState, next?: string): readonly PastFailure[] {
+  const { rollout, failed = [] } = status ?? {}
+  const others = failed.filter(({ operationID }) => operationID !== next && operationID !== rollout?.operationID)
+  if (!rollout || rollout.operationID === next || rollout.kind === 'Maintenance') return others
+  const { operationID, phase, attempt, retried, reason } = rollout
+  if (phase !== 'Failed' && phase !== 'RequiresAttention') return others
+  const failure = { operationID, phase, attempt, ...(retried !== undefined && { retried }), ...(reason && { reason }) }
+  return [failure, ...others].slice(0, 20)
 }
 
 /** What the node is done for, when its rollout is about to become another's. */

@@ -6,7 +6,7 @@ import type { Reason } from '../../api/reason.ts'
 import type { Operation } from '../update/operation.ts'
 import { isBroken, isRetryDue, retryMark } from '../update/retry.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
-import { attemptOf, belongsTo, completedBefore, lastWord, makeOrder } from './order.ts'
+import { attemptOf, belongsTo, completedBefore, lastWord, makeOrder, nextAttempt } from './order.ts'
 
 export type StagingState = 'no' | 'asked' | 'ready'
 
@@ -25,7 +25,7 @@ export function stageNode(view: NodeView, operation: Operation): NodeAction {
   const rollout = state.status?.rollout
   const isAgain = rollout !== undefined && isRetryDue(operation, view.node.metadata.name, rollout)
   if (rollout?.operationID === operation.id && rollout.phase !== 'Staging' && !isAgain) return { action: 'wait' }
-  const next = isAgain ? rollout.attempt + 1 : 1
+  const next = isAgain ? rollout.attempt + 1 : nextAttempt(state, operation)
   if (!order || !belongsTo(order, operation.id)) {
     const busy = order !== undefined && order.desired !== 'Stage' && !lastWord(order, state)
     return busy ? { action: 'wait' } : { action: 'setOrder', order: stagingOrder(view, operation, next) }

@@ -43,6 +43,8 @@ export function retry(nodes: readonly string[], uuid: string): Decide {
     const { phase, summary, nodes: listed = [], hooks = [], operationID = '' } = update.status ?? {}
     const broken = listed.filter((node) => node.phase === 'Failed' || node.phase === 'RequiresAttention')
     if (phase === 'Cancelled') throw refused(`${name} was cancelled`, 'make another update')
+    if (update.spec.desiredState === 'Cancelled')
+      throw refused(`${name} is being cancelled`, `look at its nodes with slipway why NODE; then make another update`)
     const hook = hooks.find(
       (run) => run.state === 'Failed' && isOfRun(run.operationID, operationID) && nodes.length === 0,
     )

@@ -146,13 +146,17 @@ function sentenceOfStep(phase: UpdatePhase, view: ProgressView): string {
         ? `${progress} nodes done, ${counts.failed} failed${names} and wait for a person: look at each with slipway why NODE, then slipway retry ${update}`
         : `${progress} nodes done; ${stop?.message ?? 'it was stopped'}`
     case 'RequiresAttention':
+      if (counts.attention > 0 && desired === 'Cancelled')
+        return `being cancelled: ${progress} nodes done, ${counts.attention} need a person${names}: look at each with slipway why NODE and put it right there; nothing is tried again`
       return counts.attention > 0
         ? `${progress} nodes done, ${counts.attention} need a person${names}: look at each with slipway why NODE, then slipway retry ${update}`
         : `${progress} nodes done; ${waitingFor?.message ?? 'a person is needed'}${afterHook(view)}`
     case 'Paused':
       return `paused: ${progress} nodes done${underWork}; go on with slipway resume ${update}`
     case 'Cancelled':
-      return `cancelled: ${progress} nodes done, the others are as they were`
+      return counts.failed > 0
+        ? `cancelled: ${progress} nodes done, ${counts.failed} failed${names}: look at each with slipway why NODE, then slipway release NODE; the others are as they were`
+        : `cancelled: ${progress} nodes done, the others are as they were`
     default:
       if (desired === 'Cancelled') return `being cancelled: ${progress} nodes done${underWork}`
       return `${progress} nodes done, ${counts.working} under work${waitingFor ? `; next: ${waitingFor.message}` : ''}`

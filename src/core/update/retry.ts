@@ -11,7 +11,11 @@ export function isBroken(phase: Rollout['phase']): boolean {
 }
 
 /** Whether a person asked for another attempt on this node since it failed. */
-export function isRetryDue(operation: Operation, node: string, rollout: Rollout): boolean {
+export function isRetryDue(
+  operation: Operation,
+  node: string,
+  rollout: Pick<Rollout, 'operationID' | 'phase' | 'retried'>,
+): boolean {
   const { retry, cancel } = operation
   if (!retry || cancel !== undefined || !isBroken(rollout.phase) || rollout.operationID !== operation.id) return false
   if (retry.nodes ? !retry.nodes.includes(node) : operation.skip?.has(node)) return false

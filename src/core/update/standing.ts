@@ -5,6 +5,7 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { Component } from '../../api/work.ts'
 import { hasBooted } from '../image/resolved-image.ts'
 import { roleOf } from '../node/node-facts.ts'
+import { pastFailure } from '../node/order.ts'
 import { compareVersions } from '../version.ts'
 import { componentsOf } from './drivers-for.ts'
 import type { Operation } from './operation.ts'
@@ -51,6 +52,11 @@ export function standingOf(node: Node, state: NodeState | undefined, view: Stand
   }
   if (held) return 'working'
   if (state?.status?.completed?.includes(operation.id)) return 'done'
+  const failure = pastFailure(state, operation.id)
+  if (failure) {
+    if (isRetryDue(operation, name, failure)) return 'waiting'
+    return failure.phase === 'Failed' ? 'failed' : 'attention'
+  }
   if (!view.isMember(node) || deletionTimestamp !== undefined) return undefined
   if (operation.skip?.has(name)) return 'skipped'
   // Creation instants carry whole seconds.

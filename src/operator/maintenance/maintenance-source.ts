@@ -7,7 +7,7 @@ import type { Work } from '../../api/work.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
 import { gatesOf } from '../../core/gates/gate.ts'
 import { isStillWished, maintenancePrefix, type Wish, wishOf } from '../../core/maintenance/wish.ts'
-import { atRest, belongsTo } from '../../core/node/order.ts'
+import { atRest, belongsTo, lastWord } from '../../core/node/order.ts'
 import { openPartOf } from '../../core/time/work-kinds.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -51,7 +51,9 @@ export class MaintenanceSource implements OperationSource {
     const hasFailed = rollout?.operationID === id && rollout.phase === 'Failed'
     if (order && belongsTo(order, id)) {
       const isUnderWay = order.desired !== 'Stage' && !hasFailed
-      return isUnderWay || isStillWished(order.work, wish) ? order.work : undefined
+      // What failed after its work was done, at a gate, asks for nothing any more, and is not fit all the same.
+      const isDone = state && lastWord(order, state)?.state === 'Succeeded'
+      return isUnderWay || isDone || isStillWished(order.work, wish) ? order.work : undefined
     }
     // Being emptied under this name already; else a name is good for its own wish only.
     const isBegun = rollout?.operationID === id && !hasFailed && !atRest.has(rollout.phase)

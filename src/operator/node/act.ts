@@ -6,9 +6,10 @@ import { type Node, nodes } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { type NodeState, nodeStates, type Order } from '../../api/node-state.ts'
 import { isOwed } from '../../core/hooks/decide-hooks.ts'
-import { mergePatch } from '../../core/merge-patch.ts'
+import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { type NodeChange, puttingBackChange, takingChange } from '../../core/node/node-marks.ts'
 import type { NodeAction } from '../../core/node/node-view.ts'
+import { failedBefore, type PastFailure } from '../../core/node/order.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { slimNode } from '../cluster/slim-node.ts'
@@ -49,7 +50,12 @@ export async function setRollout(
   { rollout, completed }: Extract<NodeAction, { action: 'setRollout' }>,
   signal: AbortSignal,
 ): Promise<void> {
-  const status = { rollout: mergePatch(state.status?.rollout, rollout), ...(completed && { completed }) }
+  const failed = failedBefore(state, rollout.operationID)
+  const status = {
+    rollout: mergePatch(state.status?.rollout, rollout),
+    ...(completed && { completed }),
+    ...failedPatch(state, failed),
+  }
   await patchState(api, cluster, state, { status }, signal, 'status')
 }
 
@@ -73,9 +79,21 @@ export async function setDrift(
   await patchState(api, cluster, state, { spec: { drift: mergePatch(state.spec.drift, drift) ?? null } }, signal)
 }
 
-export async function clear(api: KubeApi, cluster: Cluster, state: NodeState, signal: AbortSignal): Promise<void> {
+export async function clear(
+  api: KubeApi,
+  cluster: Cluster,
+  state: NodeState,
+  { remembers }: Extract<NodeAction, { action: 'clear' }>,
+  signal: AbortSignal,
+): Promise<void> {
   const emptied = state.spec.order ? await patchState(api, cluster, state, { spec: { order: null } }, signal) : state
-  await patchState(api, cluster, emptied, { status: { rollout: null } }, signal, 'status')
+  const status = { rollout: null, ...(remembers && failedPatch(state, failedBefore(state))) }
+  await patchState(api, cluster, emptied, { status }, signal, 'status')
+}
+
+function failedPatch({ status }: NodeState, failed: readonly PastFailure[]): object {
+  if (failed.length === 0 && !status?.failed) return {}
+  return equalJson(failed, status?.failed) ? {} : { failed: failed.length > 0 ? failed : null }
 }
 
 /** A clean-up that is owed keeps the NodeState, even when its Node is deleted. */

@@ -89,7 +89,10 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const { graceUntil } = options
     const step = operation && { operation, node, takenAt: grant.since, now: ports.clock.now(), graceUntil }
     const heldOver = grant && options.grants.heldOver(grant.holder)
-    const drain = step && !heldOver ? await held.stepDrain(step, state, signal) : undefined
+    // Who waits for the next window keeps nobody else from a budget meanwhile.
+    if (heldOver) held.stopDrain()
+    const drain =
+      step && !heldOver && mayDrain(operation, state) ? await held.stepDrain(step, state, signal) : undefined
     const now = ports.clock.now()
     const { leaseRenewedAt, controllers } = held
     const staging = grant ? undefined : options.staging(name, state)
@@ -132,6 +135,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         if (grant) held.watchPods()
         return false
       case 'uncordon':
+        held.stopDrain()
         await act.uncordon(ports.api, cluster, node, signal)
         return false
       case 'setRollout':
@@ -164,7 +168,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         await act.dropOrder(ports.api, cluster, state, signal)
         return false
       case 'clear':
-        await act.clear(ports.api, cluster, state, signal)
+        await act.clear(ports.api, cluster, state, decision, signal)
         return false
       case 'returnGrant':
         if (grant) options.grants.giveBack(grant)
@@ -209,6 +213,11 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     }
     for (const event of eventsOf(node, before, rollout)) options.events.record(event)
   }
+}
+
+/** Of a node that is being put back no pod is asked to leave. */
+function mayDrain({ cancel }: Operation, { status }: NodeState): boolean {
+  return cancel === undefined || status?.rollout?.phase !== 'Draining'
 }
 
 /** The earlier of the two, and never at once: what is due now was just looked at. */

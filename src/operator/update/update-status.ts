@@ -5,6 +5,7 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { Preview } from '../../api/preview.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../../core/duration.ts'
+import { pastFailure } from '../../core/node/order.ts'
 import type { Plan } from '../../core/plan/plan-update.ts'
 import { isEndedPhase, isRetryOpen, runOf, specMark } from '../../core/update/operation.ts'
 import { conditionsOf, mergeConditions, type ProgressView, phaseOf, summaryOf } from '../../core/update/progress.ts'
@@ -260,8 +261,12 @@ function listedNodes(
   const { table } = operation
   const names = (['failed', 'attention', 'working'] as const).flatMap((standing) => table.some(standing, namesAtMost))
   const entries = names.slice(0, namesAtMost).map((name) => {
-    const rollout = stateOf(name)?.status?.rollout
-    if (rollout?.operationID !== operation.id) return { name, phase: 'Pending' as const }
+    const state = stateOf(name)
+    const rollout = state?.status?.rollout
+    if (rollout?.operationID !== operation.id) {
+      const { phase = 'Pending' as const, reason } = pastFailure(state, operation.id) ?? {}
+      return { name, phase, ...(reason && { reason }) }
+    }
     const { phase, since, reason } = rollout
     return { name, phase, since, ...(reason && { reason }) }
   })
