@@ -5,6 +5,7 @@ import type { PlannedBlocker, PlannedWave, PlanReport } from '../core/plan/plan-
 import { stepText } from '../core/update/path-step.ts'
 import { fewNames } from './table.ts'
 import { spanText } from './time-text.ts'
+import { adviceFor } from './why/finding.ts'
 
 const shownNodes = 12
 const shownBlockers = 20
@@ -30,11 +31,11 @@ export function planText(report: PlanReport, isWhole: boolean): string {
     ...pathLines(report),
     ...scheduleLines(report),
     ...waves.map((wave, index) => `  ${index + 1}. ${wave.title} (${wave.total}): ${orderText(wave, isWhole)}`),
+    ...(waves.some(({ nodes }) => nodes.some(({ certain }) => !certain)) ? ['  ?: its place is left to chance'] : []),
     ...(blockers.length === 0 ? [] : ['in its way:']),
     ...blockers.slice(0, shownBlockers).flatMap(blockerLines),
     ...(blockers.length > shownBlockers ? [`  … and ${blockers.length - shownBlockers} more`] : []),
-    ...(warnings.length === 0 ? [] : ['what will happen besides:']),
-    ...warnings.map(({ code, message }) => `  ${code}: ${message}`),
+    ...(warnings.length === 0 || report.nodes === 0 ? [] : ['what will happen besides:', ...warnings.map(warningText)]),
     ...(unplaced.length === 0 ? [] : ['pods that find no node for a while:']),
     ...unplaced
       .slice(0, shownBlockers)
@@ -123,5 +124,16 @@ function orderText({ nodes, total }: PlannedWave, isWhole: boolean): string {
 
 function blockerLines({ certainty, code, cause, message, nodes }: PlannedBlocker): readonly string[] {
   const where = nodes.length === 0 ? '' : ` on ${fewNames(nodes, 5)}`
-  return [`  ${certainty.padEnd(8)}  ${code}${cause === '' ? '' : ` ${cause}`}${where}`, `            ${message}`]
+  // A cause that begins with the same word says it once.
+  const what = cause.startsWith(`${code} `) ? cause : `${code} ${cause}`.trim()
+  const advice = adviceFor(code)
+  return [
+    `  ${certainty.padEnd(8)}  ${what}${where}`,
+    `            ${message}`,
+    ...(advice === undefined ? [] : [`            ${advice}`]),
+  ]
+}
+
+function warningText({ code, message }: PlanReport['warnings'][number]): string {
+  return `  ${code}: ${message}`
 }

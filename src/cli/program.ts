@@ -94,7 +94,7 @@ Examples:
   slipway why w3                        what node w3 waits for, and what to do
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 blocked or needs a person,
-            4 cannot reach the API`
+            4 cannot reach the API, 130 stopped by Ctrl-C`
 
 async function addListed(
   program: Command,

@@ -80,11 +80,11 @@ export function addInstall(parent: Command, run: RunAction): void {
 Examples:
   slipway install
   slipway install --only reboots --image registry.example/slipway:1.0.0
-  slipway install --print | kubectl apply -f -
+  slipway install --print | kubectl apply --server-side -f -
   slipway install --print --namespace maintenance --image registry.example/slipway:1.0.0 > slipway.yaml
-  slipway install --print --host-service | kubectl apply -f -
-  slipway install --print --with-foreign | kubectl apply -f -
-  slipway install --print --lock kured=kube-system/kured | kubectl apply -f -
+  slipway install --print --host-service | kubectl apply --server-side -f -
+  slipway install --print --with-foreign | kubectl apply --server-side -f -
+  slipway install --print --lock kured=kube-system/kured | kubectl apply --server-side -f -
   slipway install --print-unit > /etc/systemd/system/slipway-agent.service`,
     )
     .action(run(runInstall))
@@ -181,6 +181,7 @@ function whatNext({ hostService, only }: InstallSettings, waited: boolean): stri
   return [
     waited ? 'Slipway is ready. What next:' : 'What next:',
     ...(hostService ? ['  slipway install --print-unit    the unit of the agents, for every host'] : []),
+    '  slipway doctor                  whether everything is as it should be',
     '  slipway nodes                   every node, and whether its agent has reported',
     ...(only === undefined ? ['  slipway plan --kubernetes …     an update before it begins'] : []),
     '  slipway status                  what goes on',

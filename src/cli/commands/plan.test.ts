@@ -165,9 +165,11 @@ describe('plan', () => {
         3 nodes, about 25m (20m to 30m); rehearsed 3 times
         1. control plane (1): cp1
         2. workers (2): w1, w2?
+        ?: its place is left to chance
       in its way:
-        certain   PodDisruptionBudget PodDisruptionBudget shop/web on w1
+        certain   PodDisruptionBudget shop/web on w1
                   shop/web-1 waits for it
+                  a PodDisruptionBudget allows no disruption now; bring the workload back to full health
       what will happen besides:
         ControlPlaneAway: the API will be away while cp1 is worked on
       pods that find no node for a while:

@@ -20,7 +20,7 @@ export function addRelease(parent: Command, run: RunAction): void {
   parent
     .command('release')
     .description(
-      'Ends a hold, uncordons what Slipway cordoned and takes its marks off. Needs the right to patch nodes only, and no operator. A cordon that is a person’s stays.',
+      'Ends a hold, uncordons what Slipway cordoned and takes its marks off. Needs the rights to get and patch nodes, and no operator; without the right to read NodeStates also --force. A cordon that is a person’s stays.',
     )
     .argument('<node>')
     .option('--force', 'also while the agent still works there, or when nobody can tell')

@@ -51,6 +51,6 @@ export function kindOf({ apiVersion, kind }: Pick<Manifest, 'apiVersion' | 'kind
   const found = known.find((other) => other.apiVersion === apiVersion && other.kind === kind)
   if (found) return found
   throw new SlipwayError('Internal', `nobody said how ${kind} (${apiVersion}) is called in the API`, {
-    nextStep: 'report this; meanwhile run: slipway install --print | kubectl apply -f -',
+    nextStep: 'report this; meanwhile run: slipway install --print | kubectl apply --server-side -f -',
   })
 }

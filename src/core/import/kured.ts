@@ -30,7 +30,8 @@ const form: FlagForm = {
   secrets: new Set(['notify-url', 'slack-hook-url']),
 }
 
-const told = 'reboots are told as Events of the Node and in metrics: have your alerting send them'
+const told =
+  'reboots are told as Events of the Node and in metrics; spec.notifications of the policy sends what fails or waits to a webhook (format: Slack), with its address in a Secret'
 
 const noEquivalent: Sayings = {
   'reboot-delay': 'a node is rebooted as soon as it is empty',

@@ -69,7 +69,7 @@ export function lockOf(
   reading.say(
     'Differs',
     'lock-annotation',
-    `spec.locks needs a right over that DaemonSet: slipway install --print --lock ${program}=${namespace}/${name} | kubectl apply -f -; take spec.locks out when ${title} is gone`,
+    `spec.locks needs a right over that DaemonSet: slipway install --print --lock ${program}=${namespace}/${name} | kubectl apply --server-side -f -; take spec.locks out when ${title} is gone`,
   )
   return { type, ...place }
 }
