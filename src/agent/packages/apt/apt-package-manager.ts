@@ -28,13 +28,6 @@ export function aptPackageManager(host: Host): PackageManager {
     },
     kubernetesRepositories: (minor, signal) => kubernetesSources(host, minor, signal),
     repositoryFiles: aptRepositoryFiles,
-    rebootRequired: async () => {
-      if ((await host.files.look('/run/reboot-required')).kind === 'none') return undefined
-      const packages = (await host.files.read('/run/reboot-required.pkgs'))?.trim().split('\n') ?? []
-      return packages.length === 0
-        ? '/run/reboot-required is there'
-        : `asked for by ${[...new Set(packages)].join(', ')}`
-    },
   }
 }
 

@@ -29,12 +29,5 @@ export function dnfPackageManager(host: Host, program: 'dnf' | 'yum'): PackageMa
     },
     kubernetesRepositories: async (minor, signal) => switchesTo(await repositoriesOf(host, signal), minor),
     repositoryFiles: dnfRepositoryFiles,
-    rebootRequired: async (signal) => {
-      const { exitCode, stdout } = await host.run(
-        { argv: [program, '-q', '--disablerepo=*', 'needs-restarting', '-r'] },
-        signal,
-      )
-      return exitCode === 1 && stdout.includes('Reboot is required') ? stdout.trim().slice(0, 500) : undefined
-    },
   }
 }
