@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { idleAgent, kubernetesOrder, script, scriptOrder } from '../../test/agent/agent-bench.ts'
+import { AgentBench, idleAgent, kubernetesOrder, script, scriptOrder } from '../../test/agent/agent-bench.ts'
+import { SlipwayError } from '../api/slipway-error.ts'
+import { scriptDriver } from './drivers/script.ts'
 import { sha256 } from './journal/sealed-file.ts'
 
 describe('with the API away', () => {
@@ -188,6 +190,41 @@ describe('a disk that fails', () => {
     bench.disk.failing = undefined
     await bench.clock.until(bench.hasEnded('Succeeded'))
     expect(bench.host.executions.map(({ step }) => step)).toEqual(['upgrade-kubelet', 'restart-kubelet'])
+  })
+})
+
+describe('a file of the host that cannot be read', () => {
+  const broken = new SlipwayError('DiskFailed', '/etc/apt/preferences.d/old is no file', {
+    path: '/etc/apt/preferences.d/old',
+  })
+
+  it('while staging is tried again and called what it is, not the journal’s', async () => {
+    const bench = new AgentBench()
+    let isBroken = true
+    const stage = () => (isBroken ? Promise.reject(broken) : Promise.resolve(undefined))
+    bench.drivers = [{ ...scriptDriver, stage: async (...given) => (await stage()) ?? scriptDriver.stage?.(...given) }]
+    bench.start()
+    bench.cluster.place(scriptOrder())
+    await bench.clock.until(() => bench.order?.reason !== undefined)
+    expect(bench.order).toMatchObject({ state: 'Accepted', reason: { code: 'StagingFailed' } })
+    expect(bench.order?.reason?.message).toContain('/etc/apt/preferences.d/old is no file')
+    isBroken = false
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+  })
+
+  it('before a step needs a person, and goes on when it was repaired', async () => {
+    const bench = new AgentBench()
+    let isBroken = true
+    const holds = () => (isBroken ? Promise.reject(broken) : Promise.resolve(false))
+    bench.drivers = [
+      { ...scriptDriver, steps: (...given) => scriptDriver.steps(...given).map((step) => ({ ...step, holds })) },
+    ]
+    bench.start()
+    bench.cluster.place(scriptOrder())
+    await bench.clock.until(bench.hasEnded('RequiresAttention'))
+    expect(bench.order?.reason).toEqual({ code: 'StepFailed', message: '/etc/apt/preferences.d/old is no file' })
+    isBroken = false
+    await bench.clock.until(bench.hasEnded('Succeeded'))
   })
 })
 

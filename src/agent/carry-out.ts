@@ -27,11 +27,14 @@ import {
 import { hasRun, reopenLost } from './reopen-lost.ts'
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
 import { runStep, type StepOutcome } from './step-runner.ts'
+import { stuckCode } from './stuck-disk.ts'
 import { planUndo, type UndoPlan } from './undo-plan.ts'
 import { noReturn, takenBack, undoFailed } from './undo-reason.ts'
 
 export interface Workshop extends Gatekeeper {
   readonly host: Host
+  /** Where the agent keeps its journal. */
+  readonly stateDir: string
   /** In the order in which they work. */
   readonly drivers: readonly Driver[]
   /** Looked at right before a step starts; it is waited for, within the order's time. */
@@ -137,7 +140,7 @@ async function stage(task: Task, signal: AbortSignal): Promise<Permission> {
       const reason = await stageOnce(task, signal)
       return reason ? { may: false, end: 'Failed', reason } : { may: true }
     } catch (error) {
-      if (signal.aborted || !mayPass(error)) throw error
+      if (signal.aborted || !mayPass(error, shop.stateDir)) throw error
       const { code, message } = error
       shop.log.warn('cannot fetch what the order needs yet', { order: order.id, code, error: message })
       const reason: Reason = { code: 'StagingFailed', message: `trying again: ${message}`.slice(0, 4000) }
@@ -149,9 +152,13 @@ async function stage(task: Task, signal: AbortSignal): Promise<Permission> {
   }
 }
 
-/** What a driver throws with one of these codes is tried again; anything else is a defect, or a disk that needs a person. */
-function mayPass(error: unknown): error is SlipwayError {
-  return isKubeError(error) || (error instanceof SlipwayError && error.code === 'StagingFailed')
+/** What a driver throws with one of these codes is tried again; anything else is a defect, or a journal that needs a person. */
+function mayPass(error: unknown, stateDir: string): error is SlipwayError {
+  if (isKubeError(error)) return true
+  // A file of the host that cannot be read now may be put right by a person, and says nothing of our journal.
+  return (
+    error instanceof SlipwayError && (error.code === 'StagingFailed' || stuckCode(error, stateDir) === 'StepFailed')
+  )
 }
 
 async function stageOnce({ shop, order, context }: Task, signal: AbortSignal): Promise<Reason | undefined> {

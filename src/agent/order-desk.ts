@@ -20,10 +20,10 @@ import { stepNamesOf } from './order-steps.ts'
 import type { Publisher, Word } from './publisher.ts'
 import { bareReport, endReport } from './report.ts'
 import type { SideTask } from './side-task.ts'
+import { stuckCode } from './stuck-disk.ts'
 
 export interface OrderDeskOptions extends Omit<Workshop, 'tell'> {
   readonly publisher: Publisher
-  readonly stateDir: string
   readonly version: string
   /** Some of them the operator must know of before it asks. */
   readonly sideTasks?: readonly Pick<SideTask, 'name'>[]
@@ -217,14 +217,9 @@ export class OrderDesk {
     this.#recovered = false
     this.#staged.clear()
     const order = this.#state()?.spec.order
-    const isCorrupt = code === 'JournalCorrupt'
-    if (order && (isCorrupt || code.startsWith('Disk'))) {
-      const reason: Reason = {
-        code: isCorrupt ? 'JournalCorrupt' : 'JournalUnwritable',
-        message: message.slice(0, 4096),
-      }
-      this.#tell(bareReport(order.id, 'RequiresAttention', reason))
-    }
+    const stuck = stuckCode(error, this.#options.stateDir)
+    if (!order || !stuck) return
+    this.#tell(bareReport(order.id, 'RequiresAttention', { code: stuck, message: message.slice(0, 4096) }))
   }
 
   #tell(report: AgentOrder): void {

@@ -147,6 +147,11 @@ export const agentStatusSchema = z.strictObject({
     runtime: z.string().max(128).optional().describe('as containerd 2.2.9'),
     etcd: z.string().max(64).optional(),
     rebootRequired: z.string().max(512).optional().describe('why the operating system asks for a reboot'),
+    rebootUnknown: z
+      .string()
+      .max(512)
+      .optional()
+      .describe('why nothing on the host can tell whether it needs a reboot'),
     certificatesExpireAt: instantText.optional().describe('the first of the control plane’s certificates to expire'),
     ...preflightFacts,
   }),

@@ -53,23 +53,29 @@ const remedies: Readonly<Record<OwnCode, string>> = {
   Internal: 'run it again with --debug and report what it prints',
 }
 
+interface ErrorDetail {
+  readonly nextStep?: string
+  readonly cause?: unknown
+  readonly retryAfterMs?: number | undefined
+  readonly path?: string
+}
+
 /** Every failure of ours: a code, what happened (the message), and what to do next; `nextStep` is absent for reasons alone. */
 export class SlipwayError extends Error {
   readonly code: SlipwayErrorCode
   readonly nextStep: string | undefined
   /** When to ask again, where the one who was asked said so. */
   readonly retryAfterMs: number | undefined
+  /** Of errors of the disk: the file or folder. */
+  readonly path: string | undefined
 
-  constructor(
-    code: SlipwayErrorCode,
-    message: string,
-    detail: { readonly nextStep?: string; readonly cause?: unknown; readonly retryAfterMs?: number | undefined } = {},
-  ) {
+  constructor(code: SlipwayErrorCode, message: string, detail: ErrorDetail = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause })
     this.name = 'SlipwayError'
     this.code = code
     this.nextStep = detail.nextStep ?? (isOwn(code) ? remedies[code] : undefined)
     this.retryAfterMs = detail.retryAfterMs
+    this.path = detail.path
   }
 }
 

@@ -126,12 +126,12 @@ export class PretendDisk implements Disk {
 
   #mustGet(path: string): File {
     const file = this.#files.get(path)
-    if (file === undefined) throw new SlipwayError('DiskNotFound', `${path}: no such file`)
+    if (file === undefined) throw new SlipwayError('DiskNotFound', `${path}: no such file`, { path })
     return file
   }
 
   #mustBeFolder(path: string): void {
-    if (!this.#folders.has(path)) throw new SlipwayError('DiskNotFound', `${path}: no such folder`)
+    if (!this.#folders.has(path)) throw new SlipwayError('DiskNotFound', `${path}: no such folder`, { path })
   }
 }
 

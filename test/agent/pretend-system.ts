@@ -5,6 +5,8 @@ export interface PretendUnit {
   load: string
   active: string
   file: string
+  /** Its last start was left out. */
+  skipped?: boolean
 }
 
 const done = (stdout = ''): CommandResult => ({ exitCode: 0, stdout, stderr: '' })
@@ -17,6 +19,8 @@ export class PretendSystem {
   readonly commands: string[] = []
   /** Units that do not start. */
   readonly broken = new Set<string>()
+  /** What happens when a unit starts. */
+  readonly onStart = new Map<string, () => void>()
   readonly #disk: () => MemoryDisk
 
   constructor(disk: () => MemoryDisk) {
@@ -47,8 +51,9 @@ export class PretendSystem {
     const name = rest.at(-1) ?? ''
     const unit = this.units.get(name)
     if (verb === 'show') {
-      const { load, active, file } = unit ?? { load: 'not-found', active: 'inactive', file: '' }
-      return done(`LoadState=${load}\nActiveState=${active}\nUnitFileState=${file}\n`)
+      const { load, active, file, skipped } = unit ?? { load: 'not-found', active: 'inactive', file: '' }
+      const condition = skipped ? 'ConditionResult=no\nConditionTimestampMonotonic=4711\n' : ''
+      return done(`LoadState=${load}\nActiveState=${active}\nUnitFileState=${file}\n${condition}`)
     }
     if (!unit) return failed(`Unit ${name} not found.`, 5)
     if (verb === 'enable') unit.file = 'enabled'
@@ -58,6 +63,7 @@ export class PretendSystem {
       unit.active = this.broken.has(name) ? 'failed' : 'active'
       if (this.broken.has(name))
         return failed(`Job for ${name} failed because the control process exited with error code.`)
+      this.onStart.get(name)?.()
     }
     return done()
   }
@@ -69,6 +75,9 @@ export class PretendSystem {
       return value === undefined
         ? failed(`sysctl: cannot stat /proc/sys/${last}: No such file or directory`)
         : done(`${value}\n`)
+    }
+    if (args.includes('-w') && !this.sysctls.has(last.split('=')[0] ?? '')) {
+      return failed(`sysctl: cannot stat /proc/sys/${last}: No such file or directory`, 255)
     }
     const lines = args.includes('-p') ? (this.fileText(last) ?? '').split('\n') : [last]
     for (const line of lines) {

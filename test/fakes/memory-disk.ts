@@ -41,7 +41,7 @@ export class MemoryDisk implements Disk {
 
   write(path: string, content: string): Promise<void> {
     return this.#operate(() => {
-      this.#fail()
+      this.#fail(path)
       if (!this.folders.has(parent(path))) throw notFound(path)
       const file = this.files.get(path)
       if (file) file.content = content
@@ -51,7 +51,7 @@ export class MemoryDisk implements Disk {
 
   sync(path: string): Promise<void> {
     return this.#operate(() => {
-      this.#fail()
+      this.#fail(path)
       const file = this.files.get(path)
       if (!file) throw notFound(path)
       file.synced = file.content
@@ -133,8 +133,8 @@ export class MemoryDisk implements Disk {
     return disk
   }
 
-  #fail(): void {
-    if (this.failing) throw new SlipwayError(this.failing, 'no space left on the pretend disk')
+  #fail(path: string): void {
+    if (this.failing) throw new SlipwayError(this.failing, 'no space left on the pretend disk', { path })
   }
 
   #operate<T>(act: () => T): Promise<T> {
@@ -161,5 +161,5 @@ function parent(path: string): string {
 }
 
 function notFound(path: string): SlipwayError {
-  return new SlipwayError('DiskNotFound', `${path} is not there`)
+  return new SlipwayError('DiskNotFound', `${path} is not there`, { path })
 }

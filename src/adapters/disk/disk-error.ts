@@ -17,7 +17,7 @@ export function diskError(path: string, error: unknown): SlipwayError {
     DiskFailed: `look at the kernel’s log and at the rights on ${path}`,
   }[code]
   const message = error instanceof Error ? error.message : String(error)
-  return new SlipwayError(code, `${path}: ${message}`, { nextStep, cause: error })
+  return new SlipwayError(code, `${path}: ${message}`, { nextStep, cause: error, path })
 }
 
 function codeOf(error: unknown): 'DiskFull' | 'DiskNotFound' | 'DiskFailed' {

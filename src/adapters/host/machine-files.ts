@@ -56,7 +56,7 @@ export class MachineFiles implements HostFiles {
         bytes += (chunk as Buffer).length
       }
       if (bytes > maxBytes)
-        throw new SlipwayError('DiskFailed', `${path} has more than the ${maxBytes} bytes that are read`)
+        throw new SlipwayError('DiskFailed', `${path} has more than the ${maxBytes} bytes that are read`, { path })
       return Buffer.concat(chunks).toString('utf8')
     })
   }
@@ -146,7 +146,7 @@ export class MachineFiles implements HostFiles {
     const at = await machinePath(this.#root, path, true)
     const stat = await lstat(at).catch(unlessMissing)
     if (stat === undefined) return undefined
-    if (!stat.isFile()) throw new SlipwayError('DiskFailed', `${path} is no file`)
+    if (!stat.isFile()) throw new SlipwayError('DiskFailed', `${path} is no file`, { path })
     return at
   }
 }

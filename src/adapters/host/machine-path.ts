@@ -23,7 +23,7 @@ export async function machinePath(root: string, path: string, followLast = false
       done.push(part)
       continue
     }
-    if (++links > maxLinks) throw new SlipwayError('DiskFailed', `${path} leads through too many links`)
+    if (++links > maxLinks) throw new SlipwayError('DiskFailed', `${path} leads through too many links`, { path })
     if (target.startsWith('/')) done = []
     left.unshift(...partsOf(target))
   }

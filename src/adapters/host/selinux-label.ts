@@ -20,6 +20,7 @@ export function relabelling(root: string, run: Run): Relabel {
     if (exitCode === 0 || /not supported/i.test(stderr)) return
     throw new SlipwayError('DiskFailed', `${path} cannot get its SELinux label: ${stderr.trim()}`, {
       nextStep: 'look at the audit log of the host',
+      path,
     })
   }
 }

@@ -54,6 +54,25 @@ describe('drift', () => {
     expect(bench.profile?.repaired?.items).toEqual(['sysctl vm.swappiness', 'unit chrony.service'])
   })
 
+  test('of a setting that comes with a module is repaired with the file that names the module', async () => {
+    const key = 'net.bridge.bridge-nf-call-iptables'
+    const unit = 'systemd-modules-load.service'
+    const file = { path: '/etc/modules-load.d/k8s.conf', content: 'br_netfilter\n', restarts: [unit] }
+    const bench = new ProfileBench()
+    bench.system.units.set(unit, { load: 'loaded', active: 'active', file: 'static' })
+    bench.system.onStart.set(unit, () => bench.system.sysctls.set(key, '0'))
+    bench.startWatching()
+    const wanted = state({ files: [file], sysctls: { [key]: '1' } })
+    await bench.apply(wanted)
+    bench.cluster.placeDrift(bench.driftOf(wanted, 'Repair'))
+    await bench.clock.advance(5_000)
+    bench.system.sysctls.delete(key)
+    await bench.writeFile(file.path, '')
+    await bench.clock.advance(3_000)
+    expect(bench.system.sysctls.get(key)).toBe('1')
+    expect(bench.profile?.drift).toBeUndefined()
+  })
+
   test('is only told of where the profiles say Report', async () => {
     const bench = await watched('Report')
     await bench.clock.advance(5_000)

@@ -1,6 +1,8 @@
 // Kubernetes has a package repository for each minor version. Its entry is found by the address alone, in whatever form the
 // host keeps it; all else about the entry, its key most of all, stays as it is.
 
+import type { RepositoryFile, RepositorySwitch } from './package-manager.ts'
+
 interface Minor {
   readonly major: number
   readonly minor: number
@@ -23,6 +25,14 @@ export function switchedToMinor(path: string, content: string, { major, minor }:
     })
   })
   return found ? lines.join('\n') : undefined
+}
+
+/** Those of the files that have such entries. */
+export function switchesTo(files: readonly RepositoryFile[], minor: Minor): readonly RepositorySwitch[] {
+  return files.flatMap(({ path, content: before }) => {
+    const after = switchedToMinor(path, before, minor)
+    return after === undefined ? [] : [{ path, before, after }]
+  })
 }
 
 type IsAddressLine = (line: string) => boolean

@@ -20,7 +20,6 @@ function failing(reason: Reason): PackageManager {
     missing: () => Promise.resolve(undefined),
     kubernetesRepositories: () => Promise.resolve([]),
     repositoryFiles: () => [],
-    rebootRequired: () => Promise.resolve(undefined),
   })
 }
 

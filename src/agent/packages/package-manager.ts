@@ -120,9 +120,6 @@ export interface PackageManager {
 
   /** The files that make a repository known to this package manager; the caller writes or removes them. */
   repositoryFiles(repository: Repository): readonly RepositoryFile[]
-
-  /** Why a reboot is due, or undefined. */
-  rebootRequired(signal: AbortSignal): Promise<string | undefined>
 }
 
 /** A repository as a NodeProfile names it. */

@@ -10,7 +10,6 @@ import type { CommandResult } from '../../../ports/host.ts'
 import { DiskFiles } from '../../../sim/disk-files.ts'
 import { prettyName, readHostFacts } from './host-facts.ts'
 import { chosenRuntime, etcdVersion, kubeletVersion, manifestImageTag, runtimeVersion } from './program-version.ts'
-import { askedByNeedsRestarting, askedByPackages } from './reboot-required.ts'
 import { offeredByApt, offeredByDnf } from './versions-on-offer.ts'
 
 const never = new AbortController().signal
@@ -85,37 +84,6 @@ describe('versions on offer', () => {
       'kubeadm.x86_64                   1.36.3-150500.1.1                   kubernetes ',
     ].join('\n')
     expect(offeredByDnf(list)).toEqual(['v1.35.4', 'v1.36.0', 'v1.36.3'])
-  })
-})
-
-describe('why a reboot is asked for', () => {
-  it('by packages', () => {
-    // Recorded in https://github.com/romkatv/powerlevel10k/issues/1118.
-    expect(askedByPackages('libssl1.0.0\nlinux-base\nlinux-base\nlinux-base\nlibc6\nlinux-base\n')).toBe(
-      'wanted by libssl1.0.0, linux-base, libc6',
-    )
-    expect(askedByPackages(undefined)).toBe('the operating system asks for it')
-    expect(askedByPackages('x'.repeat(2000))).toHaveLength(512)
-  })
-
-  it.each([
-    {
-      // Recorded in https://github.com/AlmaLinux/almalinux-deploy/issues/177.
-      name: 'yes',
-      exitCode: 1,
-      stdout:
-        'Core libraries or services have been updated since boot-up:\n  * glibc\n  * linux-firmware\n\nReboot is required to fully utilize these updates.\nMore information: https://access.redhat.com/solutions/27943\n',
-      reason: 'wanted by glibc, linux-firmware',
-    },
-    {
-      name: 'no',
-      exitCode: 0,
-      stdout: 'No core libraries or services have been updated since boot-up.\nReboot should not be necessary.\n',
-      reason: undefined,
-    },
-    { name: 'no such command', exitCode: 1, stdout: '', reason: undefined },
-  ])('by needs-restarting: $name', ({ exitCode, stdout, reason }) => {
-    expect(askedByNeedsRestarting({ exitCode, stdout })).toBe(reason)
   })
 })
 
@@ -207,6 +175,14 @@ describe('the facts of a host', () => {
     expect(facts.kubelet).toBeUndefined()
     expect(facts.certificatesExpireAt).toBeUndefined()
     expect(log.lines.map(({ fields }) => fields.fact).sort()).toEqual(['certificates', 'kubelet'])
+  })
+
+  it('do not claim that no reboot is needed where that could not be asked', async () => {
+    const { facts } = await lookAt({ '/usr/bin/dnf': '' }, (program) =>
+      program === 'needs-restarting' ? new SlipwayError('CommandTimedOut', 'it did not end') : { exitCode: 127 },
+    )
+    expect(facts.rebootRequired).toBeUndefined()
+    expect(facts.rebootUnknown).toContain('failed')
   })
 })
 

@@ -17,7 +17,7 @@ import {
   runtimePrograms,
   runtimeVersion,
 } from './program-version.ts'
-import { askedByNeedsRestarting, askedByPackages } from './reboot-required.ts'
+import { type RebootNeed, rebootNeed } from './reboot-required.ts'
 import { offeredByApt, offeredByDnf } from './versions-on-offer.ts'
 
 export interface FactSources {
@@ -32,18 +32,21 @@ type ImageManager = NonNullable<HostFacts['imageManager']>
 const timeoutMs = 20_000
 const mostVersions = 100
 const manifests = '/etc/kubernetes/manifests'
-const rebootFile = '/var/run/reboot-required'
 /** The name Kubernetes gives to what Node.js calls x64. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' }
 
-export async function readHostFacts(sources: FactSources, signal: AbortSignal): Promise<HostFacts> {
+export async function readHostFacts(
+  sources: FactSources,
+  signal: AbortSignal,
+  kernel: string = release(),
+): Promise<HostFacts> {
   signal.throwIfAborted()
   const look = new Look(sources, signal)
   const [packageManager, imageManager] = await Promise.all([
     look.optional('package manager', () => look.packageManager()),
     look.optional('image manager', () => look.imageManager()),
   ])
-  const [os, kubelet, apiServer, offered, osImage, runtime, etcd, rebootRequired, expiry] = await Promise.all([
+  const [os, kubelet, apiServer, offered, osImage, runtime, etcd, reboot, expiry] = await Promise.all([
     look.optional('operating system', () => look.operatingSystem()),
     look.optional('kubelet', async () => kubeletVersion(await look.says(['kubelet', '--version']))),
     look.optional('API server', () => look.manifestVersion('kube-apiserver')),
@@ -51,7 +54,7 @@ export async function readHostFacts(sources: FactSources, signal: AbortSignal): 
     look.optional('booted image', () => look.bootedImage(imageManager)),
     look.optional('container runtime', () => look.runtime()),
     look.optional('etcd', () => look.etcd()),
-    look.optional('reboot required', () => look.rebootRequired(packageManager)),
+    look.optional('reboot required', () => look.rebootNeed(packageManager, kernel)),
     look.optional('certificates', () => firstExpiry(sources.files)),
   ])
   const [free, cgroup, flags, server] = await Promise.all([
@@ -65,7 +68,7 @@ export async function readHostFacts(sources: FactSources, signal: AbortSignal): 
   const architecture = arch()
   return {
     os: (os ?? 'Linux').slice(0, 256),
-    kernel: release(),
+    kernel,
     architecture: architectures[architecture] ?? architecture,
     ...(kubelet !== undefined && { kubelet }),
     ...(apiServer !== undefined && { apiServer }),
@@ -75,7 +78,9 @@ export async function readHostFacts(sources: FactSources, signal: AbortSignal): 
     ...(osImage && { osImage }),
     ...(runtime !== undefined && { runtime: runtime.slice(0, 128) }),
     ...(etcd !== undefined && { etcd }),
-    ...(rebootRequired !== undefined && { rebootRequired }),
+    ...(reboot?.kind === 'Required' && { rebootRequired: reboot.reason }),
+    ...(reboot?.kind === 'Unknown' && { rebootUnknown: reboot.because }),
+    ...(reboot === undefined && { rebootUnknown: 'looking for it failed; the log of the agent says why' }),
     ...(expiry !== undefined && { certificatesExpireAt: expiry }),
     ...(free !== undefined && { freeGiB: free }),
     ...(cgroup && { cgroup }),
@@ -178,11 +183,9 @@ class Look {
     }
   }
 
-  async rebootRequired(manager: PackageManager | undefined): Promise<string | undefined> {
+  rebootNeed(manager: PackageManager | undefined, kernel: string): Promise<RebootNeed> {
     const { files } = this.#sources
-    if (await this.#isThere(rebootFile)) return askedByPackages(await files.read(`${rebootFile}.pkgs`))
-    if (manager !== 'dnf' && manager !== 'yum') return undefined
-    return askedByNeedsRestarting(await this.#run(['needs-restarting', '-r']))
+    return rebootNeed({ files, manager, kernel, now: new Date(), run: (argv) => this.#run(argv) })
   }
 
   async #runtimeVersion({ argv }: RuntimeProgram): Promise<string | undefined> {
@@ -194,6 +197,6 @@ class Look {
   }
 
   #run(argv: readonly string[]): Promise<CommandResult> {
-    return this.#sources.run({ argv, timeoutMs }, this.#signal)
+    return this.#sources.run({ argv, env: { LC_ALL: 'C' }, timeoutMs }, this.#signal)
   }
 }

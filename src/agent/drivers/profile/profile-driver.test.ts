@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { scriptOrder } from '../../../../test/agent/agent-bench.ts'
+import type { PretendUnit } from '../../../../test/agent/pretend-system.ts'
 import { ProfileBench } from '../../../../test/agent/profile-bench.ts'
 import { nodeProfile, noState, stateOf } from '../../../../test/samples/profiles.ts'
 import type { NodeProfileSpec } from '../../../api/node-profile.ts'
@@ -18,6 +19,30 @@ const whole: NodeProfileSpec = {
   ],
   sysctls: { 'vm.swappiness': '10', 'net.ipv4.tcp_rmem': '1 2 3' },
   kernelArguments: { add: ['mitigations=auto'], remove: ['quiet'] },
+}
+
+const bridgeKey = 'net.bridge.bridge-nf-call-iptables'
+const idle = { load: 'loaded', active: 'inactive', file: 'static' }
+const bridged: NodeProfileSpec = {
+  files: [
+    {
+      path: '/etc/modules-load.d/k8s.conf',
+      content: 'br_netfilter\n',
+      restarts: ['systemd-modules-load.service'],
+    },
+  ],
+  sysctls: { [bridgeKey]: '1', 'vm.swappiness': '10' },
+}
+
+/** As kubeadm's instructions prepare a host: the kernel has the setting once the module is loaded. */
+async function benchWithModule(unit: PretendUnit): Promise<ProfileBench> {
+  const made = await bench()
+  made.system.units.set('systemd-modules-load.service', unit)
+  made.system.onStart.set('systemd-modules-load.service', () => {
+    if (!made.system.sysctls.has(bridgeKey)) made.system.sysctls.set(bridgeKey, '0')
+  })
+  made.start()
+  return made
 }
 
 async function bench(seed?: number): Promise<ProfileBench> {
@@ -78,6 +103,41 @@ describe('applying a profile', () => {
     const restarted = await b.apply(state({ files: [{ path: '/etc/a', content: '2', restarts: ['kubelet.service'] }] }))
     expect(restarted?.kubeletRestartedAt).toBeDefined()
     expect(b.system.restarts).toEqual(['kubelet.service'])
+  })
+
+  test.each([
+    { what: 'that runs', unit: { load: 'loaded', active: 'active', file: 'static' } },
+    { what: 'that had nothing to do at boot', unit: { ...idle, skipped: true } },
+  ])('sets what comes with a module that a restart loads, of a unit $what', async ({ unit }) => {
+    const b = await benchWithModule(unit)
+    const order = await b.apply(state(bridged))
+    expect(order).toMatchObject({ state: 'Succeeded' })
+    expect(b.system.sysctls.get(bridgeKey)).toBe('1')
+    const { commands } = b.system
+    const restart = commands.indexOf('systemctl restart -- systemd-modules-load.service')
+    // A unit that reads settings when it starts finds those the kernel had before.
+    expect(commands.findIndex((command) => command.startsWith('sysctl -q -p'))).toBeLessThan(restart)
+    expect((await b.apply(noState))?.state).toBe('Succeeded')
+    expect(b.system.sysctls.get(bridgeKey)).toBe('0')
+    expect(b.system.sysctls.get('vm.swappiness')).toBe('60')
+  })
+
+  test('sets what comes with a module that a wanted unit loads', async () => {
+    const b = await benchWithModule({ ...idle })
+    const { files: _, ...spec } = bridged
+    const units = [{ name: 'systemd-modules-load.service', state: 'Running' as const }]
+    expect(await b.apply(state({ ...spec, units }))).toMatchObject({ state: 'Succeeded' })
+    expect(b.system.sysctls.get(bridgeKey)).toBe('1')
+  })
+
+  test('does all it can before it fails for a setting the kernel has not', async () => {
+    const b = await bench()
+    b.start()
+    const { sysctls, ...rest } = whole
+    const order = await b.apply(state({ ...rest, sysctls: { 'a.nothing': '1', ...sysctls } }), { rollback: 'Never' })
+    expect(order).toMatchObject({ state: 'Failed', reason: { code: 'SettingRefused' } })
+    expect(b.system.sysctls.get('vm.swappiness')).toBe('10')
+    expect(b.system.units.get('chrony.service')).toMatchObject({ active: 'active' })
   })
 
   const faults: readonly { what: string; spec: NodeProfileSpec; code: string; says: string }[] = [
@@ -144,6 +204,14 @@ describe('removing a profile', () => {
     const order = await b.apply(noState)
     expect(order?.state).toBe('Succeeded')
     expect(b.machine()).toEqual(before)
+  })
+
+  test('ends where a setting went with its module', async () => {
+    const b = await benchWithModule({ load: 'loaded', active: 'active', file: 'static' })
+    await b.apply(state(bridged))
+    b.system.sysctls.delete(bridgeKey)
+    expect(await b.apply(noState)).toMatchObject({ state: 'Succeeded' })
+    expect(b.system.sysctls.get('vm.swappiness')).toBe('60')
   })
 
   test('keeps what it should keep', async () => {

@@ -4,7 +4,7 @@
 import type { DesiredState } from '../../../api/desired-state.ts'
 import type { ManagedFile, ProfileRecord } from '../../../api/profile-record.ts'
 import { restoreFile } from '../files/managed-file.ts'
-import { setSysctl } from '../sysctls/sysctl.ts'
+import { readSysctl, setSysctl } from '../sysctls/sysctl.ts'
 import { restoreUnit } from '../units/systemd-unit.ts'
 import { settlePending, withPending } from './settings.ts'
 import type { Site } from './site.ts'
@@ -36,7 +36,9 @@ export async function retireSettings(site: Site, target: DesiredState, signal: A
   for (const unit of units) if (unit.whenRemoved === 'Restore') await restoreUnit(host, unit, signal)
   await retireFiles(site, files, signal)
   for (const { key, prior, whenRemoved } of sysctls) {
-    if (whenRemoved === 'Restore') await setSysctl(host, key, prior, signal)
+    // One that went with its module has nothing to be put back.
+    if (whenRemoved !== 'Restore' || (await readSysctl(host, key, signal)) === undefined) continue
+    await setSysctl(host, key, prior, signal)
   }
   const before = await record.load()
   await record.save({

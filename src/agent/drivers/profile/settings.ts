@@ -24,10 +24,13 @@ export const kubeletUnit = 'kubelet.service'
 export async function applySettings(site: Site, target: DesiredState, signal: AbortSignal): Promise<void> {
   const { host } = site
   await writeFiles(site, await placedFiles(site, target), 'File', signal)
-  await applySysctls(site, target, signal)
+  const unknown = await applySysctls(site, target, target.sysctls, signal)
   const units = await recordUnits(site, target, signal)
   await settlePending(site, signal)
   for (const unit of units) await bringUnit(host, unit, signal)
+  // A unit reads settings when it starts, so they come first; but some come with a module that only a unit loads.
+  const [missing] = await applySysctls(site, target, unknown, signal)
+  if (missing) throw settingRefused(`the kernel has no setting ${missing.key} (NodeProfile ${missing.profile})`)
 }
 
 /** Writes those that differ. */
@@ -93,19 +96,28 @@ export async function restartKubelet({ host, record }: Site, signal: AbortSignal
   await record.save({ ...before, pending: { ...before.pending, restarts } })
 }
 
-async function applySysctls({ host, record }: Site, target: DesiredState, signal: AbortSignal): Promise<void> {
+/** Sets those the kernel has; returns the others. */
+async function applySysctls(
+  { host, record }: Site,
+  target: DesiredState,
+  wanted: DesiredState['sysctls'],
+  signal: AbortSignal,
+): Promise<DesiredState['sysctls']> {
   const before = await record.load()
   const managed: ManagedSysctl[] = []
   const paths = new Set<string>()
-  for (const { key, value, whenRemoved, profile } of target.sysctls) {
+  const unknown: DesiredState['sysctls'] = []
+  for (const sysctl of wanted) {
+    const { key, value, whenRemoved, profile } = sysctl
     const found = await readSysctl(host, key, signal)
-    if (found === undefined) throw settingRefused(`the kernel has no setting ${key} (NodeProfile ${profile})`)
-    if (sysctlDifference(key, value, found) === undefined) continue
+    if (found === undefined) unknown.push(sysctl)
+    if (found === undefined || sysctlDifference(key, value, found) === undefined) continue
     for (const file of target.files) if (file.profile === profile && isSysctlFile(file.path)) paths.add(file.path)
     if (!before.sysctls.some((known) => known.key === key)) managed.push({ key, whenRemoved, prior: found })
   }
   if (managed.length > 0) await record.save({ ...before, sysctls: [...before.sysctls, ...managed] })
   for (const path of paths) await load(host, path, target, signal)
+  return unknown
 }
 
 async function load(host: Host, path: string, target: DesiredState, signal: AbortSignal): Promise<void> {
@@ -113,7 +125,8 @@ async function load(host: Host, path: string, target: DesiredState, signal: Abor
   const owner = target.files.find((file) => file.path === path)?.profile
   for (const { key, value, profile } of target.sysctls) {
     if (profile !== owner) continue
-    const wrong = sysctlDifference(key, value, await readSysctl(host, key, signal))
+    const found = await readSysctl(host, key, signal)
+    const wrong = found === undefined ? undefined : sysctlDifference(key, value, found)
     if (wrong !== undefined) throw settingRefused(`after loading ${path} ${wrong}${complaint && `: ${complaint}`}`)
   }
 }

@@ -13,11 +13,13 @@ describe('whether to reboot', () => {
     decidedInBoot: undefined,
     begunInBoot: undefined,
     rebootRequired: undefined,
+    rebootUnknown: undefined,
   }
   it.each([
     { name: 'always', part: {}, because: undefined },
     { name: 'never', part: { choice: 'Never', rebootRequired: 'libc6' }, because: 'Never' },
     { name: 'not required', part: { choice: 'IfRequired' }, because: 'NotRequired' },
+    { name: 'not known', part: { choice: 'IfRequired', rebootUnknown: 'no tool' }, because: 'Unknown' },
     { name: 'required', part: { choice: 'IfRequired', rebootRequired: 'libc6' }, because: undefined },
     { name: 'decided in this boot', part: { decidedInBoot: 'b2' }, because: undefined },
     { name: 'decided in another boot', part: { decidedInBoot: 'b1' }, because: 'BootedSince' },
@@ -67,6 +69,18 @@ describe('the reboot driver', () => {
     expect(bench.order).toMatchObject({ state: 'Succeeded', steps: [{ name: 'reboot', attempts: 0 }] })
     expect(bench.order?.kubeletRestartedAt).toBeUndefined()
     expect(bench.host.reboots).toBe(0)
+  })
+
+  it('says so where nothing can tell whether a reboot is needed', async () => {
+    const bench = new AgentBench()
+    bench.host.facts_ = { ...bench.host.facts_, rebootUnknown: 'needs-restarting is not installed' }
+    bench.cluster.place(rebootOrder('IfRequired'))
+    bench.start({ drivers })
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    expect(bench.host.reboots).toBe(0)
+    expect(bench.order?.warnings).toEqual([
+      'whether a reboot is needed cannot be told here: needs-restarting is not installed; there was none',
+    ])
   })
 
   it('never acts on an order of another boot, and says so', async () => {

@@ -2,7 +2,7 @@
 
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { ActStep, Driver, StepContext } from '../driver.ts'
-import { decideReboot, type RebootDecision } from './decide-reboot.ts'
+import { decideReboot, type RebootDecision, type RebootView } from './decide-reboot.ts'
 
 export const rebootDriver: Driver = {
   name: 'reboot',
@@ -19,7 +19,11 @@ const rebootStep: ActStep = {
   restartsKubelet: true,
   boots: true,
   holds: async (context, signal) => {
-    const decision = await decide(context, signal)
+    const asked = await askedFor(context, signal)
+    const decision = await decide(context, asked)
+    if (!decision.reboot && decision.because === 'Unknown') {
+      await context.warn(`whether a reboot is needed cannot be told here: ${asked.rebootUnknown}; there was none`)
+    }
     if (!decision.reboot && decision.because === 'BootedSince') {
       await context.warn('the machine was booted since the order was decided, so it was not rebooted again')
     }
@@ -33,15 +37,21 @@ const rebootStep: ActStep = {
     (await host.bootId()) === begunInBoot ? 'the machine has not been booted since' : undefined,
 }
 
-async function decide({ host, order, begunInBoot }: StepContext, signal: AbortSignal): Promise<RebootDecision> {
-  const choice = order.work.reboot ?? 'Never'
-  const rebootRequired = choice === 'IfRequired' ? (await host.facts(signal)).rebootRequired : undefined
+type Asked = Pick<RebootView, 'rebootRequired' | 'rebootUnknown'>
+
+async function askedFor({ host, order }: StepContext, signal: AbortSignal): Promise<Asked> {
+  if (order.work.reboot !== 'IfRequired') return { rebootRequired: undefined, rebootUnknown: undefined }
+  const { rebootRequired, rebootUnknown } = await host.facts(signal)
+  return { rebootRequired, rebootUnknown }
+}
+
+async function decide({ host, order, begunInBoot }: StepContext, asked: Asked): Promise<RebootDecision> {
   return decideReboot({
-    choice,
+    choice: order.work.reboot ?? 'Never',
     bootId: await host.bootId(),
     decidedInBoot: order.bootID,
     begunInBoot,
-    rebootRequired,
+    ...asked,
   })
 }
 

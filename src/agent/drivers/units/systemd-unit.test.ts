@@ -28,6 +28,14 @@ describe('a unit', () => {
 })
 
 test.each([
+  ['after a start that its condition left out', 'ConditionResult=no\nConditionTimestampMonotonic=2184529\n', true],
+  ['that nobody ever started', 'ConditionResult=no\nConditionTimestampMonotonic=0\n', false],
+  ['that ran and was stopped', 'ConditionResult=yes\nConditionTimestampMonotonic=2184529\n', false],
+])('a unit %s counts as skipped (case %#)', (_, text, isSkipped) => {
+  expect(parseUnit(`LoadState=loaded\nActiveState=inactive\n${text}`)).toMatchObject({ isSkipped })
+})
+
+test.each([
   ['/etc/systemd/system/a.service', true],
   ['/etc/systemd/system/a.service.d/x.conf', true],
   ['/usr/local/lib/systemd/system/a.timer', true],

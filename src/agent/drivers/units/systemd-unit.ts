@@ -11,6 +11,8 @@ export interface UnitLook {
   readonly active: string
   /** `enabled`, `disabled`, `static`, `masked` …; empty where there is no file. */
   readonly file: string
+  /** Its last start was left out because a condition of its own did not hold, as of a folder that is not empty. */
+  readonly isSkipped: boolean
 }
 
 export type WantedUnit = Pick<DesiredUnit, 'name' | 'enabled' | 'state'>
@@ -19,7 +21,8 @@ export type WantedUnit = Pick<DesiredUnit, 'name' | 'enabled' | 'state'>
 const timeoutMs = 180_000
 
 export async function lookAtUnit(host: Host, name: string, signal: AbortSignal): Promise<UnitLook> {
-  const argv = ['systemctl', 'show', '--property=LoadState,ActiveState,UnitFileState', '--', name]
+  const properties = 'LoadState,ActiveState,UnitFileState,ConditionResult,ConditionTimestampMonotonic'
+  const argv = ['systemctl', 'show', `--property=${properties}`, '--', name]
   return parseUnit(await answerOf(host, { argv }, signal, 'UnitFailed'))
 }
 
@@ -35,6 +38,8 @@ export function parseUnit(text: string): UnitLook {
     load: values.get('LoadState') ?? '',
     active: values.get('ActiveState') ?? '',
     file: values.get('UnitFileState') ?? '',
+    // Of a unit that nobody ever started the result is `no` as well, at the time 0.
+    isSkipped: values.get('ConditionResult') === 'no' && Number(values.get('ConditionTimestampMonotonic')) > 0,
   }
 }
 
@@ -103,7 +108,7 @@ export async function reloadUnits(host: Host, signal: AbortSignal): Promise<void
 /** Only what runs, or tried to: a changed file is no reason to start what somebody stopped. */
 export async function restartUnit(host: Host, name: string, signal: AbortSignal): Promise<void> {
   const look = await lookAtUnit(host, name, signal)
-  if (isActive(look) || look.active === 'failed') {
+  if (isActive(look) || look.active === 'failed' || look.isSkipped) {
     await answerOf(host, { argv: ['systemctl', 'restart', '--', name], timeoutMs }, signal, 'UnitFailed')
   }
 }

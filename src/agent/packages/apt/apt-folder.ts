@@ -4,6 +4,7 @@
 import type { Host } from '../../../ports/host.ts'
 import { sha256 } from '../../journal/sealed-file.ts'
 import type { PackageSources, RepositoryFile } from '../package-manager.ts'
+import { aptPreferences, aptSources } from './apt-parts.ts'
 
 export interface AptFolder {
   readonly path: string
@@ -15,8 +16,6 @@ export interface AptFolder {
   readonly plan: string
 }
 
-const sourceParts = '/etc/apt/sources.list.d'
-const preferenceParts = '/etc/apt/preferences.d'
 /** The caches stay in memory. The folder is closed to others, so apt's own user could not download into it. */
 const baseConfig = `Dir::Etc::sourcelist "/dev/null";
 Dir::Cache::pkgcache "";
@@ -49,7 +48,7 @@ export async function prepareAptFolder(
   signal: AbortSignal,
 ): Promise<AptFolder> {
   const folder = aptFolder(path)
-  const files = await privateSources(host, path, sources)
+  const files = await privateSources(host, path, sources, signal)
   // Several requests of one order with the same sources read the same lists.
   const lists = `${path.slice(0, path.lastIndexOf('/'))}/lists-${sha256(JSON.stringify(files).replaceAll(path, '')).slice(0, 16)}`
   const made = ['sources', 'keys', 'preferences', 'plan'].map((name) => `${path}/${name}`)
@@ -57,9 +56,8 @@ export async function prepareAptFolder(
   const kept = [`${lists}/partial`, `${folder.archives}/partial`, `${path}/none/partial`]
   await host.run({ argv: ['mkdir', '-p', '--', ...made, ...kept] }, signal)
   for (const file of files) await host.files.write(file.path, file.content, ownFile)
-  for (const name of await host.files.names(preferenceParts)) {
-    const content = await host.files.read(`${preferenceParts}/${name}`)
-    if (content !== undefined) await host.files.write(`${path}/preferences/${name}`, content, ownFile)
+  for (const pin of await aptPreferences(host, signal)) {
+    await host.files.write(`${path}/preferences/${nameOf(pin.path)}`, pin.content, ownFile)
   }
   await host.files.write(`${path}/preferences/zz-slipway.pref`, pins, ownFile)
   await host.files.write(folder.onlineConfig, onlineConfig(folder, lists), ownFile)
@@ -68,7 +66,12 @@ export async function prepareAptFolder(
 }
 
 /** The files of repositories and keys as they stand under the folder. */
-async function privateSources(host: Host, path: string, sources: PackageSources): Promise<readonly RepositoryFile[]> {
+async function privateSources(
+  host: Host,
+  path: string,
+  sources: PackageSources,
+  signal: AbortSignal,
+): Promise<readonly RepositoryFile[]> {
   if (sources.from === 'Folder') {
     // Copied into the archives, so that the installation needs nothing but this folder. The bundle's own SHA-256 vouches for it.
     return [{ path: `${path}/sources/bundle.list`, content: `deb [trusted=yes] copy:${sources.folder} ./\n` }]
@@ -76,11 +79,7 @@ async function privateSources(host: Host, path: string, sources: PackageSources)
   const files = new Map<string, string>()
   const main = await host.files.read('/etc/apt/sources.list')
   if (main !== undefined) files.set('/etc/apt/sources.list', main)
-  for (const name of await host.files.names(sourceParts)) {
-    if (!/^[\w.-]+\.(list|sources)$/.test(name)) continue
-    const content = await host.files.read(`${sourceParts}/${name}`)
-    if (content !== undefined) files.set(`${sourceParts}/${name}`, content)
-  }
+  for (const part of await aptSources(host, signal)) files.set(part.path, part.content)
   for (const gone of sources.without ?? []) files.delete(gone)
   for (const file of sources.with ?? []) files.set(file.path, file.content)
   const moved = new Map([...files.keys()].map((from) => [from, movedPath(path, from)]))
@@ -96,8 +95,11 @@ function isSourceFile(path: string): boolean {
 }
 
 function movedPath(folder: string, path: string): string {
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  return `${folder}/${isSourceFile(path) ? 'sources' : 'keys'}/${name}`
+  return `${folder}/${isSourceFile(path) ? 'sources' : 'keys'}/${nameOf(path)}`
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
 }
 
 function onlineConfig({ path, archives }: AptFolder, lists: string): string {

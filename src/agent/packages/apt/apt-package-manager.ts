@@ -1,10 +1,11 @@
 import type { Host } from '../../../ports/host.ts'
-import { switchedToMinor } from '../kubernetes-repository.ts'
+import { switchesTo } from '../kubernetes-repository.ts'
 import type { PackageManager, RepositorySwitch } from '../package-manager.ts'
 import { unlessDiskFull } from '../package-reasons.ts'
 import { aptRepositoryFiles } from '../repository-files.ts'
 import { whatDiffers } from '../what-differs.ts'
 import { aptJobArgv } from './apt-job.ts'
+import { aptSources } from './apt-parts.ts'
 import { stageApt, stageAptReturn, stageAptUpgrade } from './apt-stage.ts'
 import { readDpkgStatus } from './dpkg-status.ts'
 
@@ -25,30 +26,18 @@ export function aptPackageManager(host: Host): PackageManager {
       const { stdout } = await host.run({ argv: ['dpkg', '--audit'], env: { LC_ALL: 'C' } }, signal)
       return stdout.trim() === '' ? undefined : `dpkg --audit says: ${stdout.trim().slice(0, 1000)}`
     },
-    kubernetesRepositories: (minor) => kubernetesSources(host, minor),
+    kubernetesRepositories: (minor, signal) => kubernetesSources(host, minor, signal),
     repositoryFiles: aptRepositoryFiles,
-    rebootRequired: async () => {
-      if ((await host.files.look('/run/reboot-required')).kind === 'none') return undefined
-      const packages = (await host.files.read('/run/reboot-required.pkgs'))?.trim().split('\n') ?? []
-      return packages.length === 0
-        ? '/run/reboot-required is there'
-        : `asked for by ${[...new Set(packages)].join(', ')}`
-    },
   }
 }
 
 async function kubernetesSources(
   host: Host,
   minor: { readonly major: number; readonly minor: number },
+  signal: AbortSignal,
 ): Promise<readonly RepositorySwitch[]> {
-  const folder = '/etc/apt/sources.list.d'
-  const parts = (await host.files.names(folder)).filter((name) => /^[\w.-]+\.(list|sources)$/.test(name))
-  const paths = ['/etc/apt/sources.list', ...parts.map((name) => `${folder}/${name}`)]
-  const switches: RepositorySwitch[] = []
-  for (const path of paths) {
-    const before = await host.files.read(path)
-    const after = before === undefined ? undefined : switchedToMinor(path, before, minor)
-    if (before !== undefined && after !== undefined) switches.push({ path, before, after })
-  }
-  return switches
+  const main = '/etc/apt/sources.list'
+  const content = await host.files.read(main)
+  const files = [...(content === undefined ? [] : [{ path: main, content }]), ...(await aptSources(host, signal))]
+  return switchesTo(files, minor)
 }

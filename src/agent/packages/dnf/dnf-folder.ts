@@ -2,9 +2,9 @@
 // repository's key is taken into the rpm database, as its `gpgkey` says and as dnf always does.
 
 import type { Host } from '../../../ports/host.ts'
+import { folderParts } from '../folder-parts.ts'
 import type { PackageSources, RepositoryFile } from '../package-manager.ts'
 
-export const repositoryFolder = '/etc/yum.repos.d'
 const ownFile = { mode: 0o644, owner: 'root', group: 'root' }
 
 export interface DnfFolder {
@@ -15,6 +15,10 @@ export interface DnfFolder {
 
 export function dnfFolder(path: string): DnfFolder {
   return { path, archives: `${path}/archives`, plan: `${path}/plan` }
+}
+
+export function repositoriesOf(host: Host, signal: AbortSignal): Promise<readonly RepositoryFile[]> {
+  return folderParts(host, '/etc/yum.repos.d', (name) => name.endsWith('.repo'), signal)
 }
 
 /** Before every command that asks repositories. */
@@ -42,7 +46,7 @@ export async function prepareDnfFolder(
   const made = ['repositories', 'keys', 'plan', 'archives'].map((name) => `${path}/${name}`)
   await host.run({ argv: ['rm', '-rf', '--', ...made] }, signal)
   await host.run({ argv: ['mkdir', '-p', '--', ...made] }, signal)
-  for (const file of await privateRepositories(host, path, sources)) {
+  for (const file of await privateRepositories(host, path, sources, signal)) {
     const content = file.path.endsWith('.repo') ? withoutExcludes(file.content, wanted) : file.content
     await host.files.write(file.path, content, ownFile)
   }
@@ -53,18 +57,14 @@ async function privateRepositories(
   host: Host,
   path: string,
   sources: PackageSources,
+  signal: AbortSignal,
 ): Promise<readonly RepositoryFile[]> {
   if (sources.from === 'Folder') {
     // The bundle's own SHA-256 vouches for it.
     const content = `[slipway-bundle]\nname=bundle\nbaseurl=file://${sources.folder}\nenabled=1\ngpgcheck=0\nrepo_gpgcheck=0\n`
     return [{ path: `${path}/repositories/bundle.repo`, content }]
   }
-  const files = new Map<string, string>()
-  for (const name of await host.files.names(repositoryFolder)) {
-    if (!name.endsWith('.repo')) continue
-    const content = await host.files.read(`${repositoryFolder}/${name}`)
-    if (content !== undefined) files.set(`${repositoryFolder}/${name}`, content)
-  }
+  const files = new Map((await repositoriesOf(host, signal)).map((file) => [file.path, file.content]))
   for (const gone of sources.without ?? []) files.delete(gone)
   for (const file of sources.with ?? []) files.set(file.path, file.content)
   const place = (from: string) =>

@@ -1,10 +1,10 @@
 import type { Host } from '../../../ports/host.ts'
-import { switchedToMinor } from '../kubernetes-repository.ts'
-import type { PackageManager, RepositorySwitch } from '../package-manager.ts'
+import { switchesTo } from '../kubernetes-repository.ts'
+import type { PackageManager } from '../package-manager.ts'
 import { unlessDiskFull } from '../package-reasons.ts'
 import { dnfRepositoryFiles } from '../repository-files.ts'
 import { whatDiffers } from '../what-differs.ts'
-import { repositoryFolder } from './dnf-folder.ts'
+import { repositoriesOf } from './dnf-folder.ts'
 import { dnfJobArgv, isUnfinished } from './dnf-job.ts'
 import { stageDnf, stageDnfReturn, stageDnfUpgrade } from './dnf-stage.ts'
 import { readRpmStatus } from './rpm-status.ts'
@@ -27,28 +27,7 @@ export function dnfPackageManager(host: Host, program: 'dnf' | 'yum'): PackageMa
       if (differs !== undefined) return differs
       return (await isUnfinished(host, staged)) ? 'the transaction was cut off, or a scriptlet failed in it' : undefined
     },
-    kubernetesRepositories: (minor) => kubernetesRepositories(host, minor),
+    kubernetesRepositories: async (minor, signal) => switchesTo(await repositoriesOf(host, signal), minor),
     repositoryFiles: dnfRepositoryFiles,
-    rebootRequired: async (signal) => {
-      const { exitCode, stdout } = await host.run(
-        { argv: [program, '-q', '--disablerepo=*', 'needs-restarting', '-r'] },
-        signal,
-      )
-      return exitCode === 1 && stdout.includes('Reboot is required') ? stdout.trim().slice(0, 500) : undefined
-    },
   }
-}
-
-async function kubernetesRepositories(
-  host: Host,
-  minor: { readonly major: number; readonly minor: number },
-): Promise<readonly RepositorySwitch[]> {
-  const switches: RepositorySwitch[] = []
-  for (const name of (await host.files.names(repositoryFolder)).filter((each) => each.endsWith('.repo'))) {
-    const path = `${repositoryFolder}/${name}`
-    const before = await host.files.read(path)
-    const after = before === undefined ? undefined : switchedToMinor(path, before, minor)
-    if (before !== undefined && after !== undefined) switches.push({ path, before, after })
-  }
-  return switches
 }
