@@ -44,6 +44,8 @@ export class SharedWatches {
   readonly #ports: OperatorPorts
   readonly #signal: AbortSignal
   readonly #open = new Map<string, Shared>()
+  /** By the function itself, since a bundler may give two of them one name. */
+  readonly #transforms = new Map<unknown, number>()
 
   constructor(ports: OperatorPorts, signal: AbortSignal) {
     this.#ports = ports
@@ -51,14 +53,14 @@ export class SharedWatches {
     signal.addEventListener('abort', () => this.#stopTimers(), { once: true })
   }
 
-  /** Of one key there is one watch; who asks for the same gets the same, so `transform` must be the same, too. */
+  /** Who asks for the same, kept by the same `transform`, shares one watch: let that be a function that lasts. */
   use<T extends KubeObject>(
     type: ResourceType<T>,
     selection: WatchSelection,
     onChange: () => void,
     transform: (object: T) => T = unmanaged,
   ): Watched<T> {
-    const key = JSON.stringify([type.apiVersion, type.plural, selection])
+    const key = JSON.stringify([type.apiVersion, type.plural, selection, this.#numberOf(transform)])
     const shared = this.#open.get(key) ?? this.#start(key, type, selection, (object) => transform(object as T))
     shared.users++
     shared.stopTimer?.()
@@ -83,6 +85,12 @@ export class SharedWatches {
         this.#leave(key, shared)
       },
     }
+  }
+
+  #numberOf(transform: unknown): number {
+    const known = this.#transforms.get(transform) ?? this.#transforms.size
+    this.#transforms.set(transform, known)
+    return known
   }
 
   #leave(key: string, shared: Shared): void {
