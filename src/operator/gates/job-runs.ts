@@ -52,7 +52,7 @@ export class JobRuns {
   /** Starts it where it is not there yet. Undefined while it runs. */
   async look(wish: JobWish, followed: Watched<Job>, signal: AbortSignal): Promise<Look | undefined> {
     const obstacle = followed.obstacle()
-    if (obstacle !== undefined) return { state: 'unknown', message: obstacle }
+    if (obstacle) return obstacle
     const namespace = this.#namespace
     const name = `slipway-${fingerprint(wish.purpose)}`
     const known = followed.get(`${namespace}/${name}`)

@@ -3,7 +3,7 @@
 
 import type { KubeObject, LabelSelector, ResourceType } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
-import { gateRoleLabel } from '../../core/gates/gate.ts'
+import { gateRoleLabel, type Shortfall } from '../../core/gates/gate.ts'
 import { selectorText } from '../../core/label-selector.ts'
 import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'
@@ -21,7 +21,7 @@ export interface Watched<T extends KubeObject> {
   /** What the server answered to a write of ours, before the watch tells of it. */
   learn(object: T): void
   /** Why what is there cannot be told now; undefined when it can. */
-  obstacle(): string | undefined
+  obstacle(): Shortfall | undefined
   release(): void
 }
 
@@ -132,18 +132,24 @@ export class SharedWatches {
   }
 }
 
-function obstacleOf(type: ResourceType, reflector: Reflector<KubeObject>): string | undefined {
-  const { plural, apiVersion } = type
+function obstacleOf(type: ResourceType, reflector: Reflector<KubeObject>): Shortfall | undefined {
+  const { plural } = type
   const { failure } = reflector
-  if (reflector.isSynced) {
-    const silentMs = reflector.silentMs()
-    return silentMs > silenceMs ? `nothing was heard of ${plural} for ${Math.round(silentMs / 1000)} s` : undefined
+  if (!reflector.isSynced) {
+    if (failure === undefined) return { state: 'unseen', message: `${plural} are not known yet` }
+    return { state: 'unknown', message: whyUnread(type, failure) }
   }
+  const silentMs = reflector.silentMs()
+  if (silentMs <= silenceMs) return undefined
+  return { state: 'unknown', message: `nothing was heard of ${plural} for ${Math.round(silentMs / 1000)} s` }
+}
+
+function whyUnread({ plural, apiVersion }: ResourceType, failure: unknown): string {
   if (isKubeError(failure, 'Forbidden')) {
     return `the operator may not read ${plural} (${apiVersion}): give it a ClusterRole with get, list and watch and the label ${gateRoleLabel}: "true"`
   }
   if (isKubeError(failure, 'NotFound')) return `the API server does not know ${plural} of ${apiVersion}`
-  return failure instanceof Error ? `${plural} cannot be read: ${failure.message}` : `${plural} are not known yet`
+  return `${plural} cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`
 }
 
 /** An expression may read anything but who wrote which field, which is often half of an object. */
