@@ -23,7 +23,10 @@ export class CrashPoint implements ClusterFaults, FaultSource {
   readonly #crash: Crash | undefined
   readonly #counts = new Map<Moment, number>()
   readonly #absentAgents = new Set<string>()
-  readonly #refused = new Map<string, { readonly error: KubeError; readonly kind?: string | undefined }>()
+  readonly #refused = new Map<
+    string,
+    { readonly error: KubeError; readonly kind?: string | undefined; readonly effect: 'none' | 'done' }
+  >()
   #armed = false
   #struck: string | undefined
 
@@ -66,9 +69,17 @@ export class CrashPoint implements ClusterFaults, FaultSource {
   /** Whether the API answers nobody: agents, operators. */
   isApiAway = false
 
-  /** From now on the API server answers such requests of the operator so; where a kind is named, only those about it. */
-  refuse(verb: RequestInfo['verb'], error: KubeError, type?: { readonly kind: string }): void {
-    this.#refused.set(verb, { error, kind: type?.kind })
+  /**
+   * From now on the API server answers such requests of the operator so; where a kind is named, only those about it.
+   * `done`: it does what it is asked for all the same.
+   */
+  refuse(
+    verb: RequestInfo['verb'],
+    error: KubeError,
+    type?: { readonly kind: string },
+    effect: 'none' | 'done' = 'none',
+  ): void {
+    this.#refused.set(verb, { error, kind: type?.kind, effect })
   }
 
   /** Such requests are answered again. */
@@ -79,8 +90,8 @@ export class CrashPoint implements ClusterFaults, FaultSource {
   onRequest({ client, verb, type, write }: RequestInfo): RequestFault | undefined {
     if (this.isApiAway)
       return { outcome: 'fail', effect: 'none', error: new KubeError('Unreachable', 'the API is away') }
-    const { error, kind = type.kind } = (client.startsWith('operator/') && this.#refused.get(verb)) || {}
-    if (error && kind === type.kind) return { outcome: 'fail', effect: 'none', error }
+    const refused = client.startsWith('operator/') ? this.#refused.get(verb) : undefined
+    if (refused && (refused.kind ?? type.kind) === type.kind) return { outcome: 'fail', ...refused }
     if (this.#absentAgents.has(nodeOf(client))) return { outcome: 'crash', effect: 'none' }
     // The lease is renewed by the clock, not by what happens: its writes are no moments of a story.
     if (!write || type.kind === 'Lease') return undefined

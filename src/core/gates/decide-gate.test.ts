@@ -14,6 +14,8 @@ describe('a gate', () => {
     [{ state: 'unknown', message: 'no' }, 299_999, 'waiting'],
     [{ state: 'fails', message: 'no' }, 300_000, 'failed'],
     [{ state: 'unknown', message: 'no' }, 300_000, 'failed'],
+    [{ state: 'unseen', message: 'no' }, 299_999, 'unseen'],
+    [{ state: 'unseen', message: 'no' }, 300_000, 'failed'],
     [{ state: 'broken', message: 'no' }, 0, 'failed'],
   ])('%j after %d ms: %s', (look, nowMs, state) => {
     if (!gate) throw new Error('no gate')

@@ -6,7 +6,7 @@ import type { Gate, Look } from './gate.ts'
 
 export type GateVerdict =
   | { readonly state: 'passed' }
-  | { readonly state: 'waiting' | 'failed'; readonly reason: Reason }
+  | { readonly state: 'waiting' | 'unseen' | 'failed'; readonly reason: Reason }
 
 /** `lateMs`: from when on its time counts as over. */
 export function decideGate(gate: Gate, look: Look, nowMs: number, lateMs: number): GateVerdict {
@@ -19,5 +19,5 @@ export function decideGate(gate: Gate, look: Look, nowMs: number, lateMs: number
     return { state: 'failed', reason: { code: 'GateFailed', message } }
   }
   const message = `${what.slice(0, 3800)}; looked at every ${formatDuration(everyMs)}, for ${formatDuration(timeoutMs)} at most`
-  return { state: 'waiting', reason: { code: 'GateWaiting', message } }
+  return { state: look.state === 'unseen' ? 'unseen' : 'waiting', reason: { code: 'GateWaiting', message } }
 }

@@ -12,10 +12,12 @@ export interface Gate {
   readonly spec: GateSpec
 }
 
-/** What one look found. `broken`: looking again will not help before somebody changes something, so nobody waits. */
-export type Look =
-  | { readonly state: 'holds' }
-  | { readonly state: 'fails' | 'unknown' | 'broken'; readonly message: string }
+/**
+ * What one look found. `broken`: looking again will not help before somebody changes something, so nobody waits. `unseen`:
+ * there was no look yet, so nothing is known to have become worse.
+ */
+export type Look = { readonly state: 'holds' } | Shortfall
+export type Shortfall = { readonly state: 'fails' | 'unknown' | 'unseen' | 'broken'; readonly message: string }
 
 /** A ClusterRole with this label is added to what the operator may read: for gates on other kinds. */
 export const gateRoleLabel = 'slipway.dev/aggregate-to-gates'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StrategySpec, WaveStatus } from '../../api/strategy.ts'
+import type { GateVerdict } from '../gates/decide-gate.ts'
 import { isLost, stepWave, strategyOf, type Wave, type WaveCounts, type WaveView, waveLimit } from './waves.ts'
 
 const now = new Date('2026-01-01T12:00:00Z')
@@ -136,6 +137,91 @@ describe('the next wave', () => {
     expect(first).toMatchObject({ soaking: true, status: { soakUntil: '2026-01-01T13:00:00.000Z' } })
     const later = new Date('2026-01-01T13:00:00Z')
     expect(stepWave(view({ waves, recorded: first.status, now: later }))).toMatchObject({ soaking: false })
+  })
+})
+
+describe('a gate while a wave soaks', () => {
+  const soakUntil = '2026-01-01T12:15:00.000Z'
+  const reason = { code: 'GateWaiting', message: 'gate errors' } as const
+  const says = (state: 'waiting' | 'unseen' | 'failed'): GateVerdict => ({ state, reason })
+  const passed: GateVerdict = { state: 'passed' }
+  const asked = { ...soaked, promotion: 'Wanted' } as const
+
+  it.each<[string, GateVerdict, Partial<WaveView>, Partial<WaveStatus>, string | undefined]>([
+    ['holds: the soak begins', passed, {}, { index: 0, soakUntil }, 'WaveSoaking'],
+    ['not looked at: no soak begins', says('unseen'), {}, { index: 0, soakUntil: undefined }, 'GateWaiting'],
+    ['does not hold: nor by that', says('waiting'), {}, { index: 0, soakUntil: undefined }, 'GateWaiting'],
+    ['holds: it goes on', passed, { recorded: at(0, { soakUntil }) }, { soakUntil }, 'WaveSoaking'],
+    ['not looked at: it goes on', says('unseen'), { recorded: at(0, { soakUntil }) }, { soakUntil }, 'WaveSoaking'],
+    [
+      'does not hold: it is broken off',
+      says('waiting'),
+      { recorded: at(0, { soakUntil }) },
+      { soakUntil: undefined },
+      'GateWaiting',
+    ],
+    ['failed: likewise', says('failed'), { recorded: at(0, { soakUntil }) }, { soakUntil: undefined }, 'GateWaiting'],
+    [
+      'holds at its end: a person is asked',
+      passed,
+      { recorded: at(0, soaked) },
+      { index: 0, ...asked },
+      'ApprovalWanted',
+    ],
+    [
+      'not looked at since its end: the wave is not left, and the soak kept',
+      says('unseen'),
+      { recorded: at(0, soaked), approvals: approval() },
+      { index: 0, ...soaked },
+      'GateWaiting',
+    ],
+    [
+      'does not hold at its end: it begins anew',
+      says('waiting'),
+      { recorded: at(0, soaked), approvals: approval() },
+      { index: 0, soakUntil: undefined },
+      'GateWaiting',
+    ],
+    [
+      'does not hold while a person is waited for',
+      says('waiting'),
+      { recorded: at(0, asked) },
+      asked,
+      'ApprovalWanted',
+    ],
+    [
+      'does not hold when the person has answered',
+      says('waiting'),
+      { recorded: at(0, asked), approvals: approval() },
+      { index: 0, soakUntil: undefined },
+      'GateWaiting',
+    ],
+    [
+      'not looked at when the person has answered',
+      says('unseen'),
+      { recorded: at(0, asked), approvals: approval() },
+      { index: 0, ...asked },
+      'GateWaiting',
+    ],
+    [
+      'holds when the person has answered: the next wave begins',
+      passed,
+      { recorded: at(0, asked), approvals: approval() },
+      { index: 1 },
+      undefined,
+    ],
+    [
+      'does not hold after the last wave: it is not over',
+      says('waiting'),
+      { recorded: at(0, soaked), waves: [{ size: '100%', soak: '1h' }] },
+      { index: 0, soakUntil: undefined },
+      'GateWaiting',
+    ],
+    ['is not asked where nothing soaks', says('waiting'), { recorded: at(1) }, { index: 2 }, undefined],
+  ])('%s', (_name, verdict, part, status, code) => {
+    const step = stepWave(view({ ...part, soakGate: () => verdict }))
+    expect(step.reason?.code).toBe(code)
+    expect({ soakUntil: undefined, ...step.status }).toMatchObject(status)
   })
 })
 

@@ -6,6 +6,7 @@ import type { Approval } from '../../api/steering.ts'
 import type { StrategySpec, WaveStatus } from '../../api/strategy.ts'
 import { resolveCount } from '../count.ts'
 import { parseDuration } from '../duration.ts'
+import type { GateVerdict } from '../gates/decide-gate.ts'
 
 export interface Wave {
   /** Cumulative. */
@@ -69,8 +70,8 @@ export interface WaveView {
   readonly operationID: string
   readonly update: string
   readonly approvals: readonly Approval[]
-  /** Why the wave, which is done, does not soak well: the soak begins anew when it does. */
-  readonly soakGate?: (index: number) => Reason | undefined
+  /** Whether the wave, which is done, soaks well: if not, the soak begins anew when it does. */
+  readonly soakGate?: (index: number) => GateVerdict | undefined
   /** Why the wave, which is done and has soaked, may not be left yet. */
   readonly gate?: (index: number) => Reason | undefined
   readonly now: Date
@@ -106,8 +107,15 @@ export function stepWave(view: WaveView): WaveStep {
   const addsNone = index > 0 && waveLimit(waves, index - 1, workers) === base.size
   const soakMs = wave?.soak === undefined || addsNone ? 0 : parseDuration(wave.soak)
   const hasSoaked = recordedSoak !== undefined && Date.parse(recordedSoak) <= now.getTime()
-  const restless = soakMs > 0 && !hasSoaked ? view.soakGate?.(index) : undefined
-  if (restless) return step(base, { reason: restless, soaking: true })
+  const lacksApproval =
+    wave?.promotion === 'Manual' && index < waves.length - 1 && !addsNone && !isApproved(view, index)
+  // Nobody may have looked when the soak ended: it is asked then, too, and when a person who was waited for has answered.
+  const asksSoakGate = soakMs > 0 && !(hasSoaked && lacksApproval && promotion === 'Wanted')
+  const calm = asksSoakGate ? view.soakGate?.(index) : undefined
+  if (calm?.state === 'waiting' || calm?.state === 'failed') return step(base, { reason: calm.reason, soaking: true })
+  // An operator that has just started knows nothing yet: no soak begins or ends by that, and none is broken off.
+  if (calm?.state === 'unseen' && (recordedSoak === undefined || hasSoaked))
+    return step(kept, { reason: calm.reason, soaking: true })
   const soakUntil = recordedSoak ?? (soakMs > 0 ? new Date(now.getTime() + soakMs).toISOString() : undefined)
   const soaked = { ...base, ...(soakUntil !== undefined && { soakUntil }) }
   if (soakUntil !== undefined && Date.parse(soakUntil) > now.getTime()) {
@@ -118,7 +126,7 @@ export function stepWave(view: WaveView): WaveStep {
   const gate = view.gate?.(index)
   if (gate) return step(soaked, { reason: gate, soaking: true })
   if (index === waves.length - 1) return step(soaked)
-  if (wave?.promotion === 'Manual' && !addsNone && !isApproved(view, index)) {
+  if (lacksApproval) {
     const message = `wave ${index + 1} of ${waves.length} is done; look at its nodes, then: slipway approve ${view.update}`
     return step({ ...soaked, promotion: 'Wanted' }, { reason: { code: 'ApprovalWanted', message } })
   }

@@ -56,9 +56,12 @@ export class Checkpoints {
     return this.#ask(operation, 'AfterWave', { wave }, () => this.#wakeOwner(operation))
   }
 
-  /** Whether all is well while the wave soaks; ask it during the whole soak, a failure stops the promotion. */
-  soak(operation: Operation, wave: number): GateVerdict {
-    return this.#ask(operation, 'Soak', { wave }, () => this.#wakeOwner(operation))
+  /**
+   * Whether all is well while the wave soaks; ask it during the whole soak, a failure stops the promotion. From its end on
+   * (`soakedAt`) only a look counts that was begun then.
+   */
+  soak(operation: Operation, wave: number, soakedAt: string | undefined): GateVerdict {
+    return this.#ask(operation, 'Soak', { wave }, () => this.#wakeOwner(operation), soakedAt)
   }
 
   /** Those that do not hold now, for the status of the operation's owner. */
@@ -76,6 +79,7 @@ export class Checkpoints {
     when: GatePoint,
     about: { readonly node?: string; readonly wave?: number },
     wake: () => void,
+    notBefore?: string,
   ): GateVerdict {
     const { gates = [], id, update } = operation
     if (!gates.some((gate) => gate.when === when)) return { state: 'passed' }
@@ -87,6 +91,7 @@ export class Checkpoints {
       update,
       ...about,
       since: recordedSince(recorded, when, about),
+      notBefore,
       wake,
     })
   }

@@ -14,6 +14,8 @@ export interface GateQuestion extends Subject {
   readonly when: GatePoint
   /** Since when the gate of that name has not held, as it was recorded: a restart must not start its time anew. */
   readonly since: (gate: string) => string | undefined
+  /** A look that was begun earlier is not good enough. */
+  readonly notBefore?: string | undefined
   /** Called when the answer may be another, and now and then: who still wants to know asks again. */
   readonly wake: () => void
 }
@@ -35,10 +37,11 @@ export class Gates {
   verdict(question: GateQuestion): GateVerdict {
     const verdicts = question.gates
       .filter(({ when }) => when === question.when)
-      .map((gate) => this.#opened(gate, question).verdict())
+      .map((gate) => this.#opened(gate, question).verdict(question.notBefore))
     return (
       verdicts.find(({ state }) => state === 'failed') ??
-      verdicts.find(({ state }) => state === 'waiting') ?? { state: 'passed' }
+      verdicts.find(({ state }) => state === 'waiting') ??
+      verdicts.find(({ state }) => state === 'unseen') ?? { state: 'passed' }
     )
   }
 

@@ -49,12 +49,17 @@ export class JobRuns {
     return this.#watches.use(jobs, { namespace: this.#namespace, selector }, onChange, slimJob)
   }
 
+  /** When it was made, as far as is known. */
+  madeAt({ purpose }: JobWish, followed: Watched<Job>): string | undefined {
+    return followed.get(`${this.#namespace}/${nameOf(purpose)}`)?.metadata.creationTimestamp
+  }
+
   /** Starts it where it is not there yet. Undefined while it runs. */
   async look(wish: JobWish, followed: Watched<Job>, signal: AbortSignal): Promise<Look | undefined> {
     const obstacle = followed.obstacle()
-    if (obstacle !== undefined) return { state: 'unknown', message: obstacle }
+    if (obstacle) return obstacle
     const namespace = this.#namespace
-    const name = `slipway-${fingerprint(wish.purpose)}`
+    const name = nameOf(wish.purpose)
     const known = followed.get(`${namespace}/${name}`)
     if (known) return judgeJob(known)
     try {
@@ -69,7 +74,18 @@ export class JobRuns {
         return { state: 'unknown', message: `CronJob ${namespace}/${wish.cronJob} is not there` }
       }
       if (isKubeError(error, 'Forbidden', 'Invalid')) return { state: 'broken', message: error.message }
+      // The server may be itself again in a moment; whatever it did meanwhile, the name keeps it from being done twice.
+      if (isKubeError(error) && !signal.aborted) {
+        return {
+          state: 'unknown',
+          message: `no Job can be made of CronJob ${namespace}/${wish.cronJob}: ${error.message}`,
+        }
+      }
       throw error
     }
   }
+}
+
+function nameOf(purpose: string): string {
+  return `slipway-${fingerprint(purpose)}`
 }

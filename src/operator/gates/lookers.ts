@@ -70,7 +70,7 @@ function podLooker(spec: GateSpec, { node }: Subject, { watches }: LookerTools, 
   const nodeName = onNode === true ? node : undefined
   const watched = watches.use(pods, { namespace, selector, nodeName }, onNews, slimPod)
   return {
-    look: async () => unlessHidden(watched.obstacle(), () => judgePods(watched.objects(), atLeast)),
+    look: async () => watched.obstacle() ?? judgePods(watched.objects(), atLeast),
     close: () => watched.release(),
   }
 }
@@ -104,7 +104,7 @@ function objectLooker(spec: GateSpec, subject: Subject, { watches, cluster }: Lo
     }
     return judgeExpression(expression, { object: first, objects, ...scope() })
   }
-  return { look: async () => unlessHidden(watched.obstacle(), judge), close: () => watched.release() }
+  return { look: async () => watched.obstacle() ?? judge(), close: () => watched.release() }
 }
 
 function jobLooker(gate: Gate, subject: Subject, { jobs }: LookerTools, onNews: () => void): Looker {
@@ -166,10 +166,6 @@ function webLooker(spec: GateSpec, tools: LookerTools, path: string, judge: (ans
 function alertPath(matchers: readonly string[]): string {
   const filters = matchers.map((matcher) => `&filter=${encodeURIComponent(matcher)}`)
   return `/api/v2/alerts?active=true&silenced=false&inhibited=false&unprocessed=true${filters.join('')}`
-}
-
-function unlessHidden(obstacle: string | undefined, judge: () => Look): Look {
-  return obstacle === undefined ? judge() : { state: 'unknown', message: obstacle }
 }
 
 function hostOf(url: string): string {

@@ -22,7 +22,8 @@ export interface OpenGateOptions {
 
 /** A look that takes longer than this after it was due does not stand for the present any more. */
 const staleMs = 15_000
-const unseen: Look = { state: 'unknown', message: 'has not been looked at yet' }
+const unseen: Look = { state: 'unseen', message: 'has not been looked at yet' }
+const outdated: Look = { state: 'unseen', message: 'is looked at once more' }
 
 export class OpenGate {
   readonly gate: Gate
@@ -32,6 +33,9 @@ export class OpenGate {
   readonly #life: LinkedAbort
   #look: Look = unseen
   #lookedMs: number
+  /** When the last look was begun, by the clock on the wall as `#freshMs`: from when on it must have been. */
+  #begunMs = Number.NEGATIVE_INFINITY
+  #freshMs = Number.NEGATIVE_INFINITY
   /** Since when it has not held. */
   #sinceMs: number
   #wanted = true
@@ -61,15 +65,21 @@ export class OpenGate {
     return true
   }
 
-  verdict(): GateVerdict {
+  /** A look that was begun before `notBefore` does not count. */
+  verdict(notBefore?: string): GateVerdict {
+    this.#freshen(notBefore === undefined ? Number.NEGATIVE_INFINITY : Date.parse(notBefore))
+    return this.#verdict()
+  }
+
+  #verdict(): GateVerdict {
     const { clock } = this.#options.tools.ports
     return decideGate(this.gate, this.#current(), clock.now().getTime(), this.#lateMs())
   }
 
   /** Undefined while it holds, or was not looked at. */
   status(): GateStatus | undefined {
-    const verdict = this.verdict()
-    if (verdict.state === 'passed' || this.#look === unseen) return undefined
+    const verdict = this.#verdict()
+    if (verdict.state === 'passed' || verdict.state === 'unseen') return undefined
     const { node, wave } = this.subject
     return {
       name: this.gate.name,
@@ -89,15 +99,23 @@ export class OpenGate {
     this.#options.onClose(this)
   }
 
+  #freshen(freshMs: number): void {
+    if (this.#freshMs === freshMs) return
+    this.#freshMs = freshMs
+    if (this.#begunMs < freshMs) this.#refresh()
+  }
+
   #current(): Look {
     const { clock } = this.#options.tools.ports
+    if (this.#look.state !== 'holds') return this.#look
+    if (this.#begunMs < this.#freshMs) return outdated
     const ageMs = clock.monotonicMs() - this.#lookedMs
-    if (this.#look.state !== 'holds' || ageMs <= this.gate.everyMs + staleMs) return this.#look
+    if (ageMs <= this.gate.everyMs + staleMs) return this.#look
     return { state: 'unknown', message: `held ${Math.round(ageMs / 1000)} s ago; there is no answer since` }
   }
 
   #lateMs(): number {
-    return Math.max(this.#sinceMs + this.gate.timeoutMs, this.#options.graceUntil.getTime())
+    return Math.max(Math.max(this.#sinceMs, this.#freshMs) + this.gate.timeoutMs, this.#options.graceUntil.getTime())
   }
 
   /** Those who want to know ask again when they are woken; a gate nobody asked for since the last time is let go. */
@@ -135,23 +153,25 @@ export class OpenGate {
   async #lookOnce(): Promise<void> {
     const { tools, wake } = this.#options
     const { signal } = this.#life
-    const before = this.#look
+    const before = this.#current()
+    const begunMs = tools.ports.clock.now().getTime()
     try {
       const look = await this.#looker.look(signal)
-      if (!signal.aborted) this.#learn(look)
+      if (!signal.aborted) this.#learn(look, begunMs)
     } catch (error) {
       if (signal.aborted) return
       tools.ports.log.warn('a gate could not be looked at', { gate: this.gate.name, error })
       const message = error instanceof Error ? error.message : String(error)
-      this.#learn({ state: 'unknown', message: `cannot be looked at: ${message}` })
+      this.#learn({ state: 'unknown', message: `cannot be looked at: ${message}` }, begunMs)
     }
-    if (!equalJson(before, this.#look)) wake()
+    if (!equalJson(before, this.#current())) wake()
   }
 
-  #learn(look: Look): void {
+  #learn(look: Look, begunMs: number): void {
     const { clock } = this.#options.tools.ports
     if (this.#look.state === 'holds' && look.state !== 'holds') this.#sinceMs = clock.now().getTime()
     this.#look = look
+    this.#begunMs = begunMs
     this.#lookedMs = clock.monotonicMs()
   }
 }

@@ -3,7 +3,7 @@
 
 import type { KubeObject, LabelSelector, ResourceType } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
-import { gateRoleLabel } from '../../core/gates/gate.ts'
+import { gateRoleLabel, type Shortfall } from '../../core/gates/gate.ts'
 import { selectorText } from '../../core/label-selector.ts'
 import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'
@@ -21,7 +21,7 @@ export interface Watched<T extends KubeObject> {
   /** What the server answered to a write of ours, before the watch tells of it. */
   learn(object: T): void
   /** Why what is there cannot be told now; undefined when it can. */
-  obstacle(): string | undefined
+  obstacle(): Shortfall | undefined
   release(): void
 }
 
@@ -44,6 +44,8 @@ export class SharedWatches {
   readonly #ports: OperatorPorts
   readonly #signal: AbortSignal
   readonly #open = new Map<string, Shared>()
+  /** By the function itself, since a bundler may give two of them one name. */
+  readonly #transforms = new Map<unknown, number>()
 
   constructor(ports: OperatorPorts, signal: AbortSignal) {
     this.#ports = ports
@@ -51,14 +53,14 @@ export class SharedWatches {
     signal.addEventListener('abort', () => this.#stopTimers(), { once: true })
   }
 
-  /** Of one key there is one watch; who asks for the same gets the same, so `transform` must be the same, too. */
+  /** Who asks for the same, kept by the same `transform`, shares one watch: let that be a function that lasts. */
   use<T extends KubeObject>(
     type: ResourceType<T>,
     selection: WatchSelection,
     onChange: () => void,
     transform: (object: T) => T = unmanaged,
   ): Watched<T> {
-    const key = JSON.stringify([type.apiVersion, type.plural, selection])
+    const key = JSON.stringify([type.apiVersion, type.plural, selection, this.#numberOf(transform)])
     const shared = this.#open.get(key) ?? this.#start(key, type, selection, (object) => transform(object as T))
     shared.users++
     shared.stopTimer?.()
@@ -83,6 +85,12 @@ export class SharedWatches {
         this.#leave(key, shared)
       },
     }
+  }
+
+  #numberOf(transform: unknown): number {
+    const known = this.#transforms.get(transform) ?? this.#transforms.size
+    this.#transforms.set(transform, known)
+    return known
   }
 
   #leave(key: string, shared: Shared): void {
@@ -124,18 +132,24 @@ export class SharedWatches {
   }
 }
 
-function obstacleOf(type: ResourceType, reflector: Reflector<KubeObject>): string | undefined {
-  const { plural, apiVersion } = type
+function obstacleOf(type: ResourceType, reflector: Reflector<KubeObject>): Shortfall | undefined {
+  const { plural } = type
   const { failure } = reflector
-  if (reflector.isSynced) {
-    const silentMs = reflector.silentMs()
-    return silentMs > silenceMs ? `nothing was heard of ${plural} for ${Math.round(silentMs / 1000)} s` : undefined
+  if (!reflector.isSynced) {
+    if (failure === undefined) return { state: 'unseen', message: `${plural} are not known yet` }
+    return { state: 'unknown', message: whyUnread(type, failure) }
   }
+  const silentMs = reflector.silentMs()
+  if (silentMs <= silenceMs) return undefined
+  return { state: 'unknown', message: `nothing was heard of ${plural} for ${Math.round(silentMs / 1000)} s` }
+}
+
+function whyUnread({ plural, apiVersion }: ResourceType, failure: unknown): string {
   if (isKubeError(failure, 'Forbidden')) {
     return `the operator may not read ${plural} (${apiVersion}): give it a ClusterRole with get, list and watch and the label ${gateRoleLabel}: "true"`
   }
   if (isKubeError(failure, 'NotFound')) return `the API server does not know ${plural} of ${apiVersion}`
-  return failure instanceof Error ? `${plural} cannot be read: ${failure.message}` : `${plural} are not known yet`
+  return `${plural} cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`
 }
 
 /** An expression may read anything but who wrote which field, which is often half of an object. */

@@ -13,7 +13,7 @@ import type { OperatorPorts } from '../ports.ts'
 const backOff = { baseMs: 1_000, maxMs: 30_000 }
 /** The API server ends a Job at its deadline; only then, and a while later, we give it up. */
 const jobGraceMs = 30_000
-/** A CronJob that is missing may still come; nothing tells of it. */
+/** Whether the watch still hears of Jobs is known by looking only. */
 const lookAgainMs = 10_000
 /** One POST may take so long; the whole call has its own time. */
 const answerMs = 30_000
@@ -61,13 +61,15 @@ export class Hooks {
     if (cleanup?.state === 'Succeeded' || cleanup?.state === 'Failed') this.#known.delete(hookKey(run, node, true))
   }
 
-  #leftMs({ since, timeoutMs }: HookCall, extraMs: number): number {
-    const lateMs = Math.max(Date.parse(since) + timeoutMs + extraMs, this.#graceUntil.getTime())
+  /** `begunAt`: where that was later than it was asked for. */
+  #leftMs({ since, timeoutMs }: HookCall, extraMs = 0, begunAt = since): number {
+    const sinceMs = Math.max(Date.parse(since), Date.parse(begunAt))
+    const lateMs = Math.max(sinceMs + timeoutMs + extraMs, this.#graceUntil.getTime())
     return lateMs - this.#ports.clock.now().getTime()
   }
 
   async #runJob(call: HookCall, signal: AbortSignal): Promise<HookOutcome> {
-    const { clock } = this.#ports
+    const { clock, random } = this.#ports
     const wish = {
       purpose: `hook ${call.key}`,
       cronJob: call.action.job?.cronJob ?? '',
@@ -81,15 +83,21 @@ export class Hooks {
       onNews()
     })
     try {
-      for (;;) {
-        const leftMs = this.#leftMs(call, jobGraceMs)
+      for (let failures = 0; ; ) {
         isNews = false
         const look = await this.#jobs.look(wish, followed, signal)
         if (look?.state === 'holds') return { state: 'succeeded' }
         if (look?.state === 'broken') return { state: 'failed', message: look.message }
+        // One that could be made only late has its whole time: given up earlier it would still have its effect.
+        const leftMs = this.#leftMs(call, jobGraceMs, this.#jobs.madeAt(wish, followed))
         if (leftMs <= 0) {
           return { state: 'failed', message: look?.message ?? `its Job did not end within ${call.timeoutMs / 1000} s` }
         }
+        if (look?.state === 'unknown') {
+          await sleep(clock, Math.min(leftMs, backOffMs(backOff, ++failures, random)), signal)
+          continue
+        }
+        failures = 0
         if (isNews) continue
         await new Promise<void>((resolve) => {
           const wakeUp = () => {
@@ -127,7 +135,7 @@ export class Hooks {
         if (signal.aborted || !(error instanceof SlipwayError)) throw error
         message = error.message
       }
-      const leftMs = this.#leftMs(call, 0)
+      const leftMs = this.#leftMs(call)
       if (leftMs <= 0) return { state: 'failed', message }
       await sleep(clock, Math.min(leftMs, backOffMs(backOff, failures + 1, random)), signal)
     }

@@ -4,6 +4,7 @@
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { HookPoint, HookRun } from '../../api/hook.ts'
 import type { Reason } from '../../api/reason.ts'
+import type { GateVerdict } from '../../core/gates/decide-gate.ts'
 import { type HookStep, isOwed, stepCleanups, stepHooks } from '../../core/hooks/decide-hooks.ts'
 import { type Operation, runOf } from '../../core/update/operation.ts'
 import { isLastStep } from '../../core/update/path-step.ts'
@@ -30,8 +31,8 @@ export interface UpdateChecks {
   starting(standing: WaveStanding): Reason | undefined
   /** Why a wave that is done may not be left behind yet. */
   leaving(standing: WaveStanding, wave: number): Reason | undefined
-  /** Why a wave does not soak well. */
-  soaking(standing: WaveStanding, wave: number): Reason | undefined
+  /** Whether a wave soaks well. */
+  soaking(standing: WaveStanding, wave: number): GateVerdict
   /** Why it is not over though every node is done. */
   ending(standing: WaveStanding): Reason | undefined
 }
@@ -63,10 +64,7 @@ export class WaveChecks {
     return {
       starting: (standing) => first(standing, startChecks(standing)),
       leaving: (standing, wave) => first(standing, leaveChecks(standing, wave)),
-      soaking: ({ operation }, wave) => {
-        const verdict = this.#options.checkpoints.soak(operation, wave)
-        return verdict.state === 'passed' ? undefined : verdict.reason
-      },
+      soaking: ({ operation }, wave) => this.#options.checkpoints.soak(operation, wave, this.#soakedAt(name)),
       ending: (standing) => first(standing, endChecks(standing)),
     }
   }
@@ -97,6 +95,12 @@ export class WaveChecks {
       update = this.#options.update(name)
     }
     return true
+  }
+
+  #soakedAt(name: string): string | undefined {
+    const { update, clock } = this.#options
+    const soakUntil = update(name)?.status?.wave?.soakUntil
+    return soakUntil !== undefined && Date.parse(soakUntil) <= clock.now().getTime() ? soakUntil : undefined
   }
 
   #reason(name: string, standing: WaveStanding, checks: Iterable<Check>): Reason | undefined {
