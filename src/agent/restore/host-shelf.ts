@@ -4,10 +4,18 @@ import type { RestoreRecord, RestoreSource } from '../../api/restore-record.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { readSite, restoredMembers, stoppedComponents } from '../../core/restore/member-site.ts'
 import type { ScratchLook } from '../../core/restore/proof.ts'
+import { hasRun, restoreIdOf, whyNoRestoreId } from '../../core/restore/restore-id.ts'
 import { planRestore } from '../../core/restore/restore-plan.ts'
 import type { BackupCodec } from '../../ports/backup-codec.ts'
-import type { BackupPlace, BackupShelf, CheckedBackup, PlannedRestore } from '../../ports/backup-shelf.ts'
+import type {
+  BackupPlace,
+  BackupShelf,
+  CheckedBackup,
+  PlannedRestore,
+  RestoreWishes,
+} from '../../ports/backup-shelf.ts'
 import type { BackupStore, BackupStores } from '../../ports/backup-store.ts'
+import type { Random } from '../../ports/random.ts'
 import { keptStoreFile } from '../backup/backup-record.ts'
 import { readManifests } from '../backup/manifests.ts'
 import { gatewayOf } from '../control-plane/find-etcd.ts'
@@ -21,6 +29,7 @@ type Bytes = AsyncIterable<Uint8Array>
 export interface ShelfParts extends Omit<RestoreTools, 'tell'> {
   readonly stores: BackupStores
   readonly codec: BackupCodec
+  readonly random: Random
   readonly stateDir: string
   /** The folder the kubelet takes static pods from. */
   readonly manifests: string
@@ -70,10 +79,11 @@ export class HostShelf implements BackupShelf {
 
   async plan(
     place: BackupPlace,
-    { name, members }: { readonly name?: string | undefined; readonly members?: string | undefined },
+    { name, members, restoreId }: RestoreWishes,
     signal: AbortSignal,
   ): Promise<PlannedRestore> {
-    const { host, manifests, clock, keepFile } = this.#parts
+    const { host, manifests, clock, random, keepFile } = this.#parts
+    await this.#refuseId(restoreId)
     const texts: Record<string, string> = {}
     for (const component of stoppedComponents) {
       const text = await host.files.read(`${manifests}/${component}.yaml`)
@@ -99,6 +109,8 @@ export class HostShelf implements BackupShelf {
     const etcdutl = await this.#parts.etcdutl(backup.etcd, signal)
     const source = await this.#source(place)
     const wish = {
+      restoreId: restoreId ?? restoreIdOf(random.uuid()),
+      isFirst: restoreId === undefined,
       site,
       members: told.members,
       backup,
@@ -116,6 +128,17 @@ export class HostShelf implements BackupShelf {
 
   undo(record: RestoreRecord, tell: (line: string) => void, signal: AbortSignal): Promise<void> {
     return this.#run(tell).undo(record, signal)
+  }
+
+  async #refuseId(restoreId: string | undefined): Promise<void> {
+    const why = restoreId === undefined ? undefined : whyNoRestoreId(restoreId)
+    if (why !== undefined) {
+      throw new SlipwayError('Usage', why, { nextStep: 'give it as the first host printed it, or leave it out there' })
+    }
+    if (restoreId === undefined || !hasRun(await this.#run(() => undefined).past(), restoreId)) return
+    throw new SlipwayError('Refused', `the restore ${restoreId} was carried out on this host already`, {
+      nextStep: 'to restore once more, begin on the first host without --restore-id, and give all others the new one',
+    })
   }
 
   /** What etcd of this host still knows of its members; undefined where it does not answer. */
