@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { BackupManifest } from '../../api/backup.ts'
 import type { RestoreRecord } from '../../api/restore-record.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { clustersOf } from '../../core/restore/backup-choice.ts'
 import { memberNames } from '../../core/restore/member-site.ts'
 import { otherMembers } from '../../core/restore/other-members.ts'
 import { canUndo, describeRestore } from '../../core/restore/restore-plan.ts'
@@ -70,6 +71,7 @@ async function runRestore(context: CommandContext, name: string | undefined, opt
     pending
       ? `A restore of ${record.backup.name} was begun here at ${record.startedAt}; what is left of it:`
       : head(record),
+    ...ofAnother(record),
     '',
     ...describeRestore(record),
     '',
@@ -93,6 +95,11 @@ async function runRestore(context: CommandContext, name: string | undefined, opt
 function keepingId({ members, isFirst, restoreId }: RestoreRecord): readonly string[] {
   if (!isFirst || memberNames(members).length === 1) return []
   return [`For the same restore later add --restore-id ${restoreId} here, too; without it, it is another one.`]
+}
+
+function ofAnother({ backup: { name, otherCluster } }: RestoreRecord): readonly string[] {
+  if (otherCluster === undefined) return []
+  return [`${name} is a backup of ANOTHER CLUSTER (${otherCluster}): all that this one holds is replaced by that.`]
 }
 
 function head({ backup, members, site }: RestoreRecord): string {
@@ -133,12 +140,22 @@ async function undo(
 
 async function list(context: CommandContext, shelf: BackupShelf, options: RestoreOptions): Promise<number> {
   const found = await shelf.list(placeOf(options), context.signal)
-  writeLines(context.out, tableLines(columns, found, widthOf(context.out)))
+  writeLines(context.out, tableLines(columnsOf(found), found, widthOf(context.out)))
   return exitCode.done
 }
 
+function columnsOf(found: readonly BackupManifest[]): readonly Column<BackupManifest>[] {
+  return clustersOf(found).length > 1 ? [nameColumn, ...ownerColumns, ...columns] : [nameColumn, ...columns]
+}
+
+const nameColumn: Column<BackupManifest> = { title: 'NAME', value: ({ name }) => name }
+
+const ownerColumns: readonly Column<BackupManifest>[] = [
+  { title: 'NODE', value: ({ node }) => node },
+  { title: 'CLUSTER', value: ({ cluster }) => cluster ?? '-' },
+]
+
 const columns: readonly Column<BackupManifest>[] = [
-  { title: 'NAME', value: ({ name }) => name },
   { title: 'AT', value: ({ at }) => at },
   { title: 'ETCD', value: ({ etcd }) => etcd },
   { title: 'REVISION', value: ({ revision }) => revision },

@@ -20,6 +20,8 @@ export interface RestoreWish {
   readonly site: MemberSite
   readonly members: string
   readonly backup: Pick<BackupManifest, 'name' | 'revision' | 'etcd' | 'snapshotSha256'>
+  /** Of which the backup is, where that is known to be another one than this host's. */
+  readonly otherCluster?: string | undefined
   readonly etcdutl: string
   readonly snapshot: string
   readonly source?: RestoreSource | undefined
@@ -27,7 +29,7 @@ export interface RestoreWish {
 }
 
 export function planRestore(wish: RestoreWish): RestoreRecord {
-  const { restoreId, isFirst, site, members, backup, etcdutl, snapshot, source, startedAt } = wish
+  const { restoreId, isFirst, site, members, backup, otherCluster, etcdutl, snapshot, source, startedAt } = wish
   const { name, revision, etcd, snapshotSha256 } = backup
   const stamp = startedAt.toISOString().replace(/[-:]|\.\d+/g, '')
   return {
@@ -36,7 +38,7 @@ export function planRestore(wish: RestoreWish): RestoreRecord {
     // The snapshot in it, too: a host that restores another one must not join.
     mark: `${restoreId}-${snapshotSha256.slice(0, 16)}`,
     startedAt: startedAt.toISOString(),
-    backup: { name, revision, etcd, snapshotSha256 },
+    backup: { name, revision, etcd, snapshotSha256, ...(otherCluster !== undefined && { otherCluster }) },
     site,
     members,
     etcdutl,
