@@ -139,7 +139,11 @@ export const backupManifestSchema = z.strictObject({
   name: backupName,
   at: instantText,
   node: z.string().max(253),
-  cluster: z.string().max(64).optional().describe('the id of the etcd cluster'),
+  cluster: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('the cluster: by the authority of its etcd (ca-…), else by the id of the etcd cluster'),
   etcd: z.string().max(64).describe('its version'),
   revision: z
     .string()

@@ -38,10 +38,20 @@ export const memberSiteSchema = z.strictObject({
   prefix: text.describe('of the API server’s keys in etcd'),
 })
 
+export const restoreIdSchema = z.string().regex(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits')
+
 export const restoreRecordSchema = z.strictObject({
-  mark: z.string().max(64).describe('the same on every member that restores this snapshot'),
+  restoreId: restoreIdSchema.describe('drawn on the first host, given to the others'),
+  isFirst: z.boolean().describe('whether it was drawn here'),
+  mark: z.string().max(64).describe('the same on every member of this restore, and on those of no other'),
   startedAt: z.string().max(64),
-  backup: z.strictObject({ name: text, revision: text, etcd: text, snapshotSha256: text }),
+  backup: z.strictObject({
+    name: text,
+    revision: text,
+    etcd: text,
+    snapshotSha256: text,
+    otherCluster: text.optional().describe('of which it is, where that is another one than this host’s'),
+  }),
   site: memberSiteSchema,
   members: text.describe('--initial-cluster of all members'),
   etcdutl: text,

@@ -22,6 +22,13 @@ export interface CheckedBackup {
   readonly look?: ScratchLook | undefined
 }
 
+export interface RestoreWishes {
+  readonly name?: string | undefined
+  readonly members?: string | undefined
+  /** Of the restore that another host began; absent = this host is the first of a new one. */
+  readonly restoreId?: string | undefined
+}
+
 export interface PlannedRestore {
   readonly record: RestoreRecord
   readonly from: RestoredMembers['from']
@@ -36,11 +43,7 @@ export interface BackupShelf {
   /** The restore on this host that was begun and not ended. */
   pending(): Promise<RestoreRecord | undefined>
   /** Fetches the backup and looks at the host; changes nothing. */
-  plan(
-    place: BackupPlace,
-    wish: { readonly name?: string | undefined; readonly members?: string | undefined },
-    signal: AbortSignal,
-  ): Promise<PlannedRestore>
+  plan(place: BackupPlace, wish: RestoreWishes, signal: AbortSignal): Promise<PlannedRestore>
   carryOut(record: RestoreRecord, tell: (line: string) => void, signal: AbortSignal): Promise<void>
   undo(record: RestoreRecord, tell: (line: string) => void, signal: AbortSignal): Promise<void>
 }

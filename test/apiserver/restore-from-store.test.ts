@@ -78,7 +78,9 @@ describe('a backup of three members', () => {
     ])
     // All hosts are one machine here: only what gets another name has to be copied.
     for (const [from, to] of copies) if (from !== to) await copyFile(from, to)
-    const runs = [['backup', 'restore', '--members', etcd.initialCluster], ...others.map(() => argv)]
+    const [, restoreId = ''] = /--restore-id (\S+)/.exec(looking.out.text) ?? []
+    const own = ['backup', 'restore', '--members', etcd.initialCluster, '--restore-id', restoreId]
+    const runs = [own, ...others.map(() => argv)]
     const ended = await Promise.all(
       etcd.members.map(async (member, at) => {
         const { run, err } = cliFixture(new FakeKubeApi(), { clock })
@@ -88,6 +90,10 @@ describe('a backup of three members', () => {
     expect(ended).toEqual(etcd.members.map(() => ({ code: 0, err: '' })))
     expect(await countKeys(etcd)).toBe(keys)
     expect(await readKey(etcd, '/registry/key-late')).toBeUndefined()
+    // Once more under the same id: a member that forgot what it agreed to must not be taken for the one that did.
+    const again = cliFixture(new FakeKubeApi(), { clock })
+    expect(await again.run(...own, ...places(first), '--yes')).toBe(3)
+    expect(again.err.text).toContain('was carried out on this host already')
   })
 })
 

@@ -40,7 +40,7 @@ afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true,
 interface Restoring {
   readonly cluster: StaticEtcd
   readonly gateway: EtcdGateway
-  readonly plan: (member: StaticMember) => Promise<RestoreRecord>
+  readonly plan: (member: StaticMember, restoreId?: string) => Promise<RestoreRecord>
   readonly run: (member: StaticMember) => RestoreRun
   readonly revision: bigint
   readonly snapshot: string
@@ -68,7 +68,7 @@ async function lost(count: number, story: (restoring: Restoring) => Promise<void
       const tools = { host, requests: nodeRequests, clock: new SystemClock(), tell: () => undefined }
       return new RestoreRun(tools, join(member.folder, 'restore'))
     }
-    const plan = async (member: StaticMember) => {
+    const plan = async (member: StaticMember, restoreId = '00112233445566ff') => {
       const text = (await host.files.read(join(member.manifests, 'etcd.yaml'))) ?? ''
       const found = readSite({ manifests: member.manifests, texts: { etcd: text } })
       if ('missing' in found) throw new Error(found.missing)
@@ -79,7 +79,8 @@ async function lost(count: number, story: (restoring: Restoring) => Promise<void
         await gateway.membersKnown(site.etcd.url, AbortSignal.timeout(5_000)),
       )
       if ('wrong' in told) throw new Error(told.wrong)
-      return planRestore({ site, members: told.members, backup, etcdutl, snapshot, startedAt: new Date() })
+      const id = { restoreId, isFirst: member.name === 'cp1' }
+      return planRestore({ ...id, site, members: told.members, backup, etcdutl, snapshot, startedAt: new Date() })
     }
     await story({ cluster, gateway, plan, run, revision: BigInt(header.revision), snapshot })
   } finally {
@@ -102,7 +103,7 @@ async function isWhole({ cluster, gateway, revision }: Restoring): Promise<void>
   expect(BigInt(header.revision)).toBeGreaterThan(revision + 900_000_000n)
   expect(await isCompacted(cluster, String(revision))).toBe(true)
   const marked = JSON.parse((await readKey(cluster, policyKey('/registry'))) ?? '{}')
-  expect(marked.metadata.annotations[restoredAnnotation]).toMatch(/^[0-9a-f]{16}$/)
+  expect(marked.metadata.annotations[restoredAnnotation]).toMatch(/^[0-9a-f]{16}-[0-9a-f]{16}$/)
   const names = (await gateway.members(cluster.members[0]?.url ?? '', AbortSignal.timeout(5_000))).map(
     ({ name }) => name,
   )
@@ -124,7 +125,7 @@ describe('etcd is restored', () => {
 
   it('with three members: each waits for the others', { timeout: 240_000 }, () =>
     lost(3, async (restoring) => {
-      const plans = await Promise.all(restoring.cluster.members.map(restoring.plan))
+      const plans = await Promise.all(restoring.cluster.members.map((member) => restoring.plan(member)))
       expect(new Set(plans.map(({ members, mark }) => `${members} ${mark}`)).size).toBe(1)
       for (const { dataDir } of restoring.cluster.members) rmSync(dataDir, { recursive: true, force: true })
       await Promise.all(
@@ -134,6 +135,40 @@ describe('etcd is restored', () => {
       )
       await isWhole(restoring)
     }),
+  )
+
+  it(
+    'a second time from the same backup, host after host, while members of the first time run',
+    { timeout: 240_000 },
+    () =>
+      lost(3, async (restoring) => {
+        const { cluster, gateway, plan, run } = restoring
+        const restored = async (restoreId: string) => {
+          const running: Promise<void>[] = []
+          for (const member of cluster.members) {
+            running.push(run(member).carryOut(await plan(member, restoreId), signal))
+            // The next host is only begun when this one runs again: the others still are what they were.
+            await untilTrue('its etcd runs', async () => {
+              const begun = (await run(member).pending())?.begun
+              return (begun === undefined || begun.includes('StartEtcd')) && cluster.isRunning(member.name)
+            })
+          }
+          await Promise.all(running)
+        }
+        await restored('1111111111111111')
+        await putKey(cluster, '/registry/key-between', 'written between the restores')
+        await restored('2222222222222222')
+        expect(await readKey(cluster, '/registry/key-between')).toBeUndefined()
+        await isWhole(restoring)
+        const seen = await Promise.all(
+          cluster.members.map(async ({ url }) => (await gateway.status(url, AbortSignal.timeout(5_000))).header),
+        )
+        expect(new Set(seen.map((header) => header.cluster_id)).size).toBe(1)
+        const past = await Promise.all(cluster.members.map((member) => run(member).past()))
+        expect(past.map((records) => records.map(({ restoreId }) => restoreId))).toEqual(
+          cluster.members.map(() => ['1111111111111111', '2222222222222222']),
+        )
+      }),
   )
 
   it('goes on after it was cut off at any step', { timeout: 240_000 }, () =>

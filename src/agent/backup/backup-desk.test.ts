@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { BackupBench, content, forEver, secrets } from '../../../test/agent/backup-bench.ts'
 import { snapshotFile } from '../../../test/agent/recorded-snapshot.ts'
+import { makeAuthority } from '../../../test/bed/certificates.ts'
 import type { BackupManifest } from '../../api/backup.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { clusterIdentity } from './cluster-identity.ts'
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
@@ -209,6 +211,19 @@ describe('old backups', () => {
     expect([...bench.store.objects.keys()].sort()).toEqual(
       ['b2', 'b2.json', 'b3', 'b3.json', 'broken.json', 'notes.json'].sort(),
     )
+  })
+
+  it('of a cluster that is addressed alike stay: its etcd has the same id, and another authority', async () => {
+    const bench = new BackupBench().launch()
+    const [ours, theirs] = [makeAuthority('etcd-ca'), makeAuthority('etcd-ca')]
+    for (const [at, { certificate }] of [theirs, theirs, ours, ours, ours].entries()) {
+      bench.sealedText = JSON.stringify({ ...secrets, etcd: { 'ca.crt': certificate } })
+      await bench.ask({ request: `r${at}`, name: `b${at}`, store: { ...store, retention: { count: 1 } } })
+      await bench.clock.advance(60_000)
+    }
+    expect(bench.store.removed).toEqual(['b0', 'b0.json', 'b2', 'b2.json', 'b3', 'b3.json'])
+    const clusters = bench.answer?.kept?.map(({ cluster }) => cluster)
+    expect(clusters).toEqual([clusterIdentity(ours.certificate), clusterIdentity(theirs.certificate)])
   })
 
   it('that cannot be looked at do not undo a good one, and are told of', async () => {

@@ -10,6 +10,7 @@ import { EtcdGateway } from '../control-plane/etcd-gateway.ts'
 import { credentialsOf, findEtcd } from '../control-plane/find-etcd.ts'
 import { sightingsOf } from '../control-plane/look-at-etcd.ts'
 import { problemOf } from '../control-plane/problem-of.ts'
+import { clusterIdentity } from './cluster-identity.ts'
 import { SnapshotStream } from './snapshot-stream.ts'
 
 /** How long etcd may stay silent in the middle of a snapshot. */
@@ -23,6 +24,8 @@ export interface EtcdTools {
 
 export interface EtcdSource {
   readonly status: GatewayStatus
+  /** Which cluster it is of; undefined where nothing tells. */
+  readonly cluster: string | undefined
   snapshot(signal: AbortSignal): Promise<SnapshotStream>
 }
 
@@ -39,7 +42,11 @@ export async function etcdSource(
   for (const endpoint of endpoints) {
     try {
       const status = await goodStatus(gateway, endpoint, signal)
-      return { status, snapshot: (stop) => openSnapshot(tools.streams, endpoint, credentials, stop) }
+      return {
+        status,
+        cluster: clusterIdentity(credentials.ca, status.header.cluster_id),
+        snapshot: (stop) => openSnapshot(tools.streams, endpoint, credentials, stop),
+      }
     } catch (error) {
       if (signal.aborted) throw error
       first ??= error

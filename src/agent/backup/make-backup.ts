@@ -76,7 +76,7 @@ async function storeSnapshot(
     name,
     at,
     node: tools.nodeName,
-    cluster: header.cluster_id,
+    ...(etcd.cluster !== undefined && { cluster: etcd.cluster }),
     etcd: version,
     revision: header.revision,
     sha256: stored.sha256,

@@ -24,6 +24,16 @@ export class RestoreRun {
     return readSealed(this.#tools.host.disk, this.#path, restoreRecordSchema)
   }
 
+  /** Those that came to an end here, or were undone; one that cannot be read is nothing to go by. */
+  async past(): Promise<readonly RestoreRecord[]> {
+    const { disk } = this.#tools.host
+    const names = (await disk.names(this.#folder)).filter((name) => /-(done|undone)\.json$/.test(name))
+    const read = names.map((name) =>
+      readSealed(disk, `${this.#folder}/${name}`, restoreRecordSchema).catch(() => undefined),
+    )
+    return (await Promise.all(read)).flatMap((record) => record ?? [])
+  }
+
   /** Carries out what is left of it. */
   async carryOut(plan: RestoreRecord, signal: AbortSignal): Promise<void> {
     let record = plan

@@ -3,6 +3,7 @@ import type { BackupManifest } from '../../api/backup.ts'
 import type { StoreRecord } from '../../api/backup-plan.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
+import { clustersOf } from '../../core/restore/backup-choice.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { listAll, readPolicy } from '../read-cluster.ts'
@@ -20,7 +21,7 @@ type Row = { readonly store: string; readonly location?: string } & Pick<
   BackupManifest,
   'name' | 'at' | 'node' | 'bytes' | 'revision' | 'verified' | 'sha256'
 > &
-  Partial<Pick<BackupManifest, 'encryption' | 'etcd'>>
+  Partial<Pick<BackupManifest, 'encryption' | 'etcd' | 'cluster'>>
 
 export function addBackupList(parent: Command, run: RunAction): void {
   parent
@@ -53,7 +54,7 @@ async function runList(context: CommandContext, { store, output }: ListOptions):
     return exitCode.done
   }
   if (backups.length === 0) out.write('no backup is known\n')
-  else writeLines(out, tableLines(columns(clock.now()), backups, widthOf(out)))
+  else writeLines(out, tableLines(columns(clock.now(), isShared(backups)), backups, widthOf(out)))
   writeLines(out, stores.flatMap(storeLines))
   return exitCode.done
 }
@@ -86,11 +87,17 @@ function rowsOf(policy: MaintenancePolicy | undefined, states: readonly NodeStat
   return [...rows.values()].sort((a, b) => (a.at < b.at ? 1 : -1))
 }
 
-const columns = (now: Date): readonly Column<Row>[] => [
+/** What the policy alone tells of does not say whose it is: it is no cluster of its own. */
+function isShared(rows: readonly Row[]): boolean {
+  return clustersOf(rows.filter(({ cluster }) => cluster !== undefined)).length > 1
+}
+
+const columns = (now: Date, withCluster: boolean): readonly Column<Row>[] => [
   { title: 'STORE', value: ({ store }) => store },
   { title: 'NAME', value: ({ name }) => name },
   { title: 'AGE', value: ({ at }) => ageText(at, now) },
   { title: 'HOST', value: ({ node }) => node },
+  ...(withCluster ? [{ title: 'CLUSTER', value: ({ cluster }: Row) => cluster ?? '-' }] : []),
   { title: 'SIZE', value: ({ bytes }) => sizeText(bytes) },
   { title: 'REVISION', value: ({ revision }) => revision },
   { title: 'CHECKED BY', value: ({ verified }) => verified },

@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeAuthority } from '../../../test/bed/certificates.ts'
 import { cliFixture } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { backupCodec } from '../../adapters/backup/backup-codec.ts'
+import { clusterIdentity } from '../../agent/backup/cluster-identity.ts'
 import type { BackupManifest } from '../../api/backup.ts'
 
 async function cli(argv: readonly string[]) {
@@ -27,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** A backup as an agent leaves it in a folder. */
-async function stored(name: string): Promise<void> {
+async function stored(name: string, part: Partial<BackupManifest> = {}, place = folder): Promise<void> {
   const pieces: Uint8Array[] = []
   const content = (async function* () {
     yield await Promise.resolve(snapshot)
@@ -47,9 +49,11 @@ async function stored(name: string): Promise<void> {
     compression: 'zstd',
     encryption: 'Aes256Gcm',
     verified: 'Hash',
+    ...part,
   }
-  await writeFile(join(folder, name), object)
-  await writeFile(join(folder, `${name}.json`), JSON.stringify(manifest))
+  await mkdir(place, { recursive: true })
+  await writeFile(join(place, name), object)
+  await writeFile(join(place, `${name}.json`), JSON.stringify(manifest))
 }
 
 const verify = (name: string, keyFile = 'key') =>
@@ -95,5 +99,72 @@ describe('slipway backup restore', () => {
       err: expect.stringContaining('no etcd runs here'),
     })
     expect(await cli(['backup', 'restore', '--undo', ...there()])).toMatchObject({ code: 2 })
+  })
+})
+
+describe('a place that two clusters share', () => {
+  const authority = makeAuthority('etcd-ca').certificate
+  const ours = clusterIdentity(authority) ?? ''
+  const peer = 'https://10.0.0.1:2380'
+  const at = (hour: number) => ({ at: `2026-01-05T0${hour}:00:00Z` })
+  const place = () => join(folder, 'shared')
+  const arguments_ = () => [
+    ...['--folder', place(), '--key-file', join(folder, 'key'), '--state-dir', join(folder, 'state')],
+    ...['--manifests', join(folder, 'manifests')],
+  ]
+  const restore = (...more: readonly string[]) =>
+    cli([
+      'backup',
+      'restore',
+      ...more,
+      ...arguments_(),
+      '--etcdutl',
+      join(folder, 'etcdutl'),
+      '--members',
+      `cp1=${peer}`,
+    ])
+
+  beforeAll(async () => {
+    await stored('old-ours', { ...at(1), cluster: ours }, place())
+    await stored('ours', { ...at(2), cluster: ours }, place())
+    await stored('theirs', { ...at(3), cluster: 'ca-theirs', node: 'cp7' }, place())
+    await mkdir(join(folder, 'manifests'))
+    await writeFile(join(folder, 'ca.crt'), authority)
+    await writeFile(join(folder, 'etcdutl'), '#!/bin/sh\necho etcdutl version: 3.6.8\n', { mode: 0o755 })
+    const urls = ['--advertise-client-urls=https://10.0.0.1:2379', `--initial-advertise-peer-urls=${peer}`]
+    const command = ['etcd', '--name=cp1', '--data-dir=/var/lib/etcd', ...urls, `--trusted-ca-file=${folder}/ca.crt`]
+    const pod = JSON.stringify({ spec: { containers: [{ image: 'i', command }] } })
+    await writeFile(join(folder, 'manifests/etcd.yaml'), pod)
+  })
+
+  it('gives back the newest of this cluster, not the newest of all', async () => {
+    const { out, err } = await restore()
+    expect(err).toBe('')
+    expect(out).toContain('goes back to ours, revision 41')
+    expect(out).not.toContain('ANOTHER CLUSTER')
+    expect((await cli(['backup', 'verify', ...arguments_()])).out).toContain(`${place()}/ours is whole`)
+  })
+
+  it('gives the one of another cluster only by its name, and says so', async () => {
+    const { out } = await restore('theirs')
+    expect(out).toContain('theirs is a backup of ANOTHER CLUSTER (ca-theirs)')
+  })
+
+  it('is asked for a name where nothing tells which cluster this is, or it has none of this cluster', async () => {
+    await rename(join(folder, 'ca.crt'), join(folder, 'ca.gone'))
+    const unknown = await restore()
+    await writeFile(join(folder, 'ca.crt'), makeAuthority('etcd-ca').certificate)
+    const another = await restore()
+    await rename(join(folder, 'ca.gone'), join(folder, 'ca.crt'))
+    for (const refused of [unknown, another]) expect(refused).toMatchObject({ code: 3, out: '' })
+    expect(unknown.err).toContain('cannot be told')
+    expect(another.err).toContain('no backup of the cluster of this host')
+    expect(another.err).toContain('name the backup')
+  })
+
+  it('is listed with who made what', async () => {
+    const { out } = await cli(['backup', 'restore', '--list', ...arguments_()])
+    expect(out).toMatch(/NAME +NODE +CLUSTER +AT/)
+    expect(out).toMatch(/theirs +cp7 +ca-theirs/)
   })
 })

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { BackupManifest } from '../../api/backup.ts'
 import type { RestoreRecord } from '../../api/restore-record.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { clustersOf } from '../../core/restore/backup-choice.ts'
 import { memberNames } from '../../core/restore/member-site.ts'
 import { otherMembers } from '../../core/restore/other-members.ts'
 import { canUndo, describeRestore } from '../../core/restore/restore-plan.ts'
@@ -15,6 +16,7 @@ import { type Column, tableLines, widthOf, writeLines } from '../table.ts'
 
 interface RestoreOptions extends PlaceOptions {
   readonly members?: string
+  readonly restoreId?: string
   readonly yes?: boolean
   readonly undo?: boolean
   readonly list?: boolean
@@ -32,6 +34,7 @@ export function addBackupRestore(parent: Command, run: RunAction): void {
       '--members <list>',
       'all members, as cp1=https://10.0.0.1:2380,cp2=… (default: what etcd or its manifest says)',
     )
+    .option('--restore-id <id>', 'on every host but the first: as the first one printed it')
     .option('--list', 'only list what the store holds')
     .option('--yes', 'do not ask')
     .option('--undo', 'put back what was there, as long as nothing was started')
@@ -40,9 +43,9 @@ export function addBackupRestore(parent: Command, run: RunAction): void {
 }
 
 const help = `
-With several members do the same on each host, with the same backup and the
-same --members; each waits for the others.
-What they need of this host is printed with the plan.
+With several members begin on one host: its plan prints the command for all
+others, with the id of this restore, and what they need of this host. Each
+waits for the others; one that is restored without the id never joins.
 
 Examples:
   slipway backup restore --list
@@ -56,7 +59,11 @@ async function runRestore(context: CommandContext, name: string | undefined, opt
   if (options.undo) return undo(context, shelf, pending, options)
   const planned = pending
     ? undefined
-    : await shelf.plan(placeOf(options), { name, members: options.members }, context.signal)
+    : await shelf.plan(
+        placeOf(options),
+        { name, members: options.members, restoreId: options.restoreId },
+        context.signal,
+      )
   const record = pending ?? planned?.record
   if (!record) return exitCode.failed
   const { out } = context
@@ -64,6 +71,7 @@ async function runRestore(context: CommandContext, name: string | undefined, opt
     pending
       ? `A restore of ${record.backup.name} was begun here at ${record.startedAt}; what is left of it:`
       : head(record),
+    ...ofAnother(record),
     '',
     ...describeRestore(record),
     '',
@@ -71,7 +79,7 @@ async function runRestore(context: CommandContext, name: string | undefined, opt
   ])
   refuseGuess(planned, options)
   if (!(options.yes || (await context.confirm('Do it? Only "yes" is a yes: ')))) {
-    writeLines(out, ['Nothing was changed.'])
+    writeLines(out, ['Nothing was changed.', ...keepingId(record)])
     return exitCode.blocked
   }
   await shelf.carryOut(record, (line) => out.write(`${line}\n`), context.signal)
@@ -83,9 +91,20 @@ async function runRestore(context: CommandContext, name: string | undefined, opt
   return exitCode.done
 }
 
+/** Said no after the other hosts' command was printed: the next run would draw another id. */
+function keepingId({ members, isFirst, restoreId }: RestoreRecord): readonly string[] {
+  if (!isFirst || memberNames(members).length === 1) return []
+  return [`For the same restore later add --restore-id ${restoreId} here, too; without it, it is another one.`]
+}
+
+function ofAnother({ backup: { name, otherCluster } }: RestoreRecord): readonly string[] {
+  if (otherCluster === undefined) return []
+  return [`${name} is a backup of ANOTHER CLUSTER (${otherCluster}): all that this one holds is replaced by that.`]
+}
+
 function head({ backup, members, site }: RestoreRecord): string {
   const all = memberNames(members)
-  const who = all.length === 1 ? 'its only member' : `one of ${all.length} members: do the same on each`
+  const who = all.length === 1 ? 'its only member' : `one of ${all.length} members: all must be restored`
   return `etcd on this host (${site.name}, ${who}) goes back to ${backup.name}, revision ${backup.revision}:`
 }
 
@@ -121,12 +140,22 @@ async function undo(
 
 async function list(context: CommandContext, shelf: BackupShelf, options: RestoreOptions): Promise<number> {
   const found = await shelf.list(placeOf(options), context.signal)
-  writeLines(context.out, tableLines(columns, found, widthOf(context.out)))
+  writeLines(context.out, tableLines(columnsOf(found), found, widthOf(context.out)))
   return exitCode.done
 }
 
+function columnsOf(found: readonly BackupManifest[]): readonly Column<BackupManifest>[] {
+  return clustersOf(found).length > 1 ? [nameColumn, ...ownerColumns, ...columns] : [nameColumn, ...columns]
+}
+
+const nameColumn: Column<BackupManifest> = { title: 'NAME', value: ({ name }) => name }
+
+const ownerColumns: readonly Column<BackupManifest>[] = [
+  { title: 'NODE', value: ({ node }) => node },
+  { title: 'CLUSTER', value: ({ cluster }) => cluster ?? '-' },
+]
+
 const columns: readonly Column<BackupManifest>[] = [
-  { title: 'NAME', value: ({ name }) => name },
   { title: 'AT', value: ({ at }) => at },
   { title: 'ETCD', value: ({ etcd }) => etcd },
   { title: 'REVISION', value: ({ revision }) => revision },

@@ -142,6 +142,18 @@ describe('slipway backup list', () => {
     )
   })
 
+  it('tells the clusters apart where several keep theirs in a store', async () => {
+    const of = (name: string, cluster: string) => ({ ...manifest(name, '2026-11-15T11:00:00Z'), cluster })
+    const listed = async (...kept: readonly BackupManifest[]) => {
+      const cli = cliFixture(api().put(nodeStates, state('cp3', '2026-11-15T11:30:00Z', kept)))
+      expect(await cli.run('backup', 'list')).toBe(0)
+      return cli.out.text
+    }
+    const shared = await listed(of('b', 'ca-1'), of('a', 'ca-2'))
+    for (const part of [/HOST +CLUSTER +SIZE/, / b .* cp1 +ca-1 /, / a .* cp1 +ca-2 /]) expect(shared).toMatch(part)
+    expect(await listed(of('b', 'ca-1'), of('a', 'ca-1'))).not.toContain('CLUSTER')
+  })
+
   it('of a folder shows what each host has in its own', async () => {
     const answer = (name: string, kept: BackupManifest) => {
       const said = {

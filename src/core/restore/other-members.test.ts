@@ -4,6 +4,8 @@ import { otherMembers } from './other-members.ts'
 
 const members = 'cp1=https://10.0.0.1:2380,cp2=https://10.0.0.2:2380,cp3=https://10.0.0.3:2380'
 const record = (source: RestoreSource | undefined, all = members): RestoreRecord => ({
+  restoreId: '00112233445566ff',
+  isFirst: true,
   mark: 'ab',
   startedAt: '2026-01-05T08:00:00Z',
   backup: { name: 'b1', revision: '41', etcd: '3.6.8', snapshotSha256: 'ab' },
@@ -30,10 +32,12 @@ describe('the other members', () => {
     const lines = said({ settings: '/var/lib/slipway/backup-store.json' })
     expect(copies(lines)).toEqual(['/var/lib/slipway/backup-store.json -> /var/lib/slipway/restore-from.json'])
     expect(command(lines)).toBe(
-      `slipway backup restore b1 --settings /var/lib/slipway/restore-from.json --members ${members}`,
+      `slipway backup restore b1 --settings /var/lib/slipway/restore-from.json --members ${members} --restore-id 00112233445566ff`,
     )
     expect(lines.join('\n')).toContain('remove it afterwards')
-    expect(lines[0]).toContain('what cp2 and cp3 do not have')
+    expect(lines[0]).toBe('This is the first host of the new restore 00112233445566ff.')
+    expect(lines[1]).toContain('what cp2 and cp3 do not have')
+    expect(lines.join('\n')).toContain('a host restored without this id never joins')
   })
 
   it.each<[string, RestoreSource, readonly string[], string]>([
@@ -62,7 +66,14 @@ describe('the other members', () => {
     ['a bare snapshot', { file: '/s' }, ['/s -> /s'], '--file /s'],
   ])('get what %s takes', (_, source, files, flags) => {
     expect(copies(said(source))).toEqual(files)
-    expect(command(said(source))).toBe(`slipway backup restore ${flags} --members ${members}`)
+    expect(command(said(source))).toBe(
+      `slipway backup restore ${flags} --members ${members} --restore-id 00112233445566ff`,
+    )
+  })
+
+  it('are told by one of them that another one began it', () => {
+    const [head] = otherMembers({ ...record({ file: '/s' }), isFirst: false })
+    expect(head).toContain('which another host began')
   })
 
   it('are told of the container it is run in', () => {

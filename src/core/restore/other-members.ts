@@ -9,7 +9,7 @@ const copyName = 'restore-from.json'
 
 /** Empty where this is the only member. `hostRoot`: from a container, as it was said here. */
 export function otherMembers(record: RestoreRecord, hostRoot?: string): readonly string[] {
-  const { members, backup, site, source = {} } = record
+  const { members, backup, site, restoreId, isFirst, source = {} } = record
   const others = memberNames(members).filter((member) => member !== site.name)
   if (others.length === 0) return []
   const { file, folder, settings, keyFile } = source
@@ -20,18 +20,20 @@ export function otherMembers(record: RestoreRecord, hostRoot?: string): readonly
     ...[file, keyFile, ...objects].flatMap((path) => (path === undefined ? [] : [[path, path] as const])),
   ]
   const place = copied === undefined ? { folder } : { settings: copied }
-  const flags = { file, ...place, 'key-file': keyFile, members, 'host-root': hostRoot }
+  const flags = { file, ...place, 'key-file': keyFile, members, 'restore-id': restoreId, 'host-root': hostRoot }
   const given = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag} ${value}`]))
   // By its name: the newest may be another one by then.
   const named = file === undefined ? [backup.name] : []
-  const hosts = others.join(' and on ')
   return [
+    isFirst
+      ? `This is the first host of the new restore ${restoreId}.`
+      : `This host takes part in the restore ${restoreId}, which another host began.`,
     ...(copies.length === 0
       ? []
       : [`First copy from this host what ${others.join(' and ')} do not have, readable by root alone:`]),
     ...copies.map(([from, to]) => `  ${from} -> ${to}`),
     ...(copied === undefined ? [] : [`(${copied} holds credentials and keys in clear: remove it afterwards.)`]),
-    `On ${hosts}:`,
+    `On ${others.join(' and on ')} run exactly (a host restored without this id never joins):`,
     `  ${['slipway backup restore', ...named, ...given].join(' ')}`,
     '',
   ]

@@ -99,8 +99,11 @@ describe('the members of the restored cluster', () => {
 describe('the plan', () => {
   const backup = { name: 'b1', revision: '41', etcd: '3.6.8', snapshotSha256: 'ab'.repeat(32) }
   const startedAt = new Date('2026-01-05T08:00:00.123Z')
-  const wish = { site: site(), members: 'cp2=https://10.0.0.2:2380', backup, etcdutl: '/u/etcdutl', snapshot: '/s.db' }
-  const record = planRestore({ ...wish, startedAt })
+  const wish = {
+    ...{ site: site(), members: 'cp2=https://10.0.0.2:2380', backup, etcdutl: '/u/etcdutl', snapshot: '/s.db' },
+    ...{ restoreId: '00112233445566ff', isFirst: true, startedAt },
+  }
+  const record = planRestore(wish)
 
   it('names every file and command before anything is done', () => {
     const text = describeRestore(record).join('\n')
@@ -108,7 +111,7 @@ describe('the plan', () => {
       `mv ${manifests}/etcd.yaml /etc/kubernetes/slipway-restore/`,
       'mv /var/lib/etcd/member /var/lib/etcd/before-restore-20260105T080000Z/member',
       '/u/etcdutl snapshot restore /s.db --data-dir=/var/lib/etcd/restoring --name=cp2',
-      'slipway.dev/restored=abababababababab',
+      'slipway.dev/restored=00112233445566ff-abababababababab',
       'https://10.0.0.2:6443/readyz',
     ]) {
       expect(text).toContain(part)
@@ -118,7 +121,18 @@ describe('the plan', () => {
   it('lets no watch see the past, and no member of the past join', () => {
     const command = restoreCommand(record)
     expect(command).toEqual(expect.arrayContaining(['--bump-revision=1000000000', '--mark-compacted']))
-    expect(command).toContain('--initial-cluster-token=slipway-abababababababab')
+    expect(command).toContain('--initial-cluster-token=slipway-00112233445566ff-abababababababab')
+  })
+
+  it('has another token and another mark for another restore of the same backup, and for another backup', () => {
+    const tokenOf = (part: Partial<typeof wish>) => {
+      const other = planRestore({ ...wish, ...part })
+      return `${restoreCommand(other).find((part) => part.startsWith('--initial-cluster-token='))} ${other.mark}`
+    }
+    const again = { restoreId: 'ffeeddccbbaa9988' }
+    const another = { backup: { ...backup, snapshotSha256: 'cd'.repeat(32) } }
+    expect(new Set([tokenOf({}), tokenOf(again), tokenOf(another)]).size).toBe(3)
+    expect(tokenOf({ isFirst: false })).toBe(tokenOf({}))
   })
 
   it('goes step by step, and back only while nothing was started', () => {

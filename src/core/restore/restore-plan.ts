@@ -14,9 +14,14 @@ import { memberNames } from './member-site.ts'
 const bumpRevision = 1_000_000_000
 
 export interface RestoreWish {
+  readonly restoreId: string
+  /** The id was drawn here, so no other host knows it yet. */
+  readonly isFirst: boolean
   readonly site: MemberSite
   readonly members: string
   readonly backup: Pick<BackupManifest, 'name' | 'revision' | 'etcd' | 'snapshotSha256'>
+  /** Of which the backup is, where that is known to be another one than this host's. */
+  readonly otherCluster?: string | undefined
   readonly etcdutl: string
   readonly snapshot: string
   readonly source?: RestoreSource | undefined
@@ -24,13 +29,16 @@ export interface RestoreWish {
 }
 
 export function planRestore(wish: RestoreWish): RestoreRecord {
-  const { site, members, backup, etcdutl, snapshot, source, startedAt } = wish
+  const { restoreId, isFirst, site, members, backup, otherCluster, etcdutl, snapshot, source, startedAt } = wish
   const { name, revision, etcd, snapshotSha256 } = backup
   const stamp = startedAt.toISOString().replace(/[-:]|\.\d+/g, '')
   return {
-    mark: snapshotSha256.slice(0, 16),
+    restoreId,
+    isFirst,
+    // The snapshot in it, too: a host that restores another one must not join.
+    mark: `${restoreId}-${snapshotSha256.slice(0, 16)}`,
     startedAt: startedAt.toISOString(),
-    backup: { name, revision, etcd, snapshotSha256 },
+    backup: { name, revision, etcd, snapshotSha256, ...(otherCluster !== undefined && { otherCluster }) },
     site,
     members,
     etcdutl,
@@ -49,8 +57,8 @@ export function restoringFolder({ site }: RestoreRecord): string {
 }
 
 /**
- * A token of its own makes other member ids: a member that was not restored cannot join by mistake. The revision goes up and all
- * before it counts as compacted: whoever watched the lost time is told to list anew.
+ * A token of its own makes other member ids: a member that was not restored, or by another restore, cannot join by mistake. The revision
+ * goes up and all before it counts as compacted: whoever watched the lost time is told to list anew.
  */
 export function restoreCommand(record: RestoreRecord): readonly string[] {
   const { site, members, mark, etcdutl, snapshot } = record

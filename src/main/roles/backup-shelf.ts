@@ -32,6 +32,7 @@ export function backupShelf(
     host,
     requests: nodeRequests,
     clock,
+    random,
     codec: backupCodec,
     stores: backupStores({ clock, random, proxyEnv: env, host, root, folder: `${stateDir}/mounts` }),
     stateDir,

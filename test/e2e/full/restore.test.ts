@@ -70,13 +70,14 @@ describe('three members of etcd whose data folders are deleted', () => {
     expect(asked.stdout).toContain('Nothing was changed.')
     const copies = [...asked.stdout.matchAll(/^ {2}(\S+) -> (\S+)$/gm)]
     const [, words = ''] = /^ {2}slipway (backup restore .*)$/m.exec(asked.stdout) ?? []
+    const [id = ''] = /--restore-id \S+/.exec(words) ?? []
     const others = cluster.controlPlanes.filter((node) => node !== maker)
     for (const [, from = '', to = ''] of copies) {
       const content = Buffer.from((await maker?.run(['base64', from])) ?? '', 'base64')
       await Promise.all(others.map((node) => node.writeFile(to, content, 0o600)))
     }
     const ended = await Promise.all([
-      onHost(maker, [...first, '--yes']),
+      onHost(maker, [...first, ...id.split(' '), '--yes']),
       ...others.map((node) => onHost(node, [...words.split(' '), '--yes'])),
     ])
     for (const { code, stdout, stderr } of ended) expect({ code, stdout, stderr }).toMatchObject({ code: 0 })
