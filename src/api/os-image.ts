@@ -56,7 +56,7 @@ const descriptor = z.object({ digest: imageDigest, size: z.int().min(0) })
 /** An image's manifest: OCI, or Docker schema 2. */
 export const imageManifestSchema = z.object({
   config: descriptor,
-  layers: z.array(descriptor.extend({ annotations: z.record(z.string(), z.string()).optional() })),
+  layers: z.array(descriptor),
 })
 
 /** One manifest for each platform. */
@@ -80,6 +80,9 @@ export const signedClaimSchema = z.object({
   }),
 })
 
+/** How many manifests that may hold signatures a host is told of. */
+export const signaturesAtMost = 32
+
 /** What the operator found os.image to name, once for an operation. */
 export const resolvedImageSchema = z.strictObject({
   image: z.string().max(512).describe('as the update has it'),
@@ -90,6 +93,13 @@ export const resolvedImageSchema = z.strictObject({
     .array(z.strictObject({ architecture: z.string().max(64), digest: imageDigest }))
     .max(32)
     .describe('the image for each architecture: what a host that has booted it shows'),
+  signatures: z
+    .array(imageDigest)
+    .max(signaturesAtMost)
+    .optional()
+    .describe(
+      'manifests that refer to it and may hold a signature, where os.verify wants one: the hosts look into them',
+    ),
 })
 
 const deploymentNote = z.strictObject({

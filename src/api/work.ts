@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { celRules } from './cel-rule.ts'
+import { imageDigest, signaturesAtMost } from './os-image.ts'
 import {
   absolutePath,
   kubernetesVersion,
@@ -70,6 +71,13 @@ export const osWorkSchema = z.strictObject({
   verify: z
     .strictObject({
       key: z.string().min(1).max(8192).describe('PEM public key of a cosign key pair'),
+      signatures: z
+        .array(imageDigest)
+        .max(signaturesAtMost)
+        .optional()
+        .describe(
+          'sha256:… of manifests that hold signatures: where to look, beside the tags made from the digest of the image. The operator adds those the registry lists; name them where os.resolve is Host and the registry keeps the list itself',
+        ),
     })
     .optional()
     .describe('the image must be signed with this key; unsigned is then refused'),

@@ -1,3 +1,5 @@
+import type { Referrer } from '../api/image-signature.ts'
+
 /** A password, and the certificates to be trusted besides the well-known ones (PEM). */
 export interface RegistryCredentials {
   readonly username?: string
@@ -42,4 +44,14 @@ export interface Registry {
   /** All tags of the repository, in no order. */
   tags(repository: string, access: RegistryAccess, signal: AbortSignal): Promise<readonly string[]>
   look(reference: string, access: RegistryAccess, signal: AbortSignal): Promise<FoundImage>
+  /**
+   * What refers to any of these digests in the repository. None where the registry keeps no such list, whatever it answers then;
+   * a tag made from the digest may list them instead.
+   */
+  referrers(
+    repository: string,
+    digests: readonly string[],
+    access: RegistryAccess,
+    signal: AbortSignal,
+  ): Promise<readonly Referrer[]>
 }

@@ -15,7 +15,7 @@ import { scriptOrder } from '../agent/agent-bench.ts'
 import { type Bed, openBed } from '../bed/bed.ts'
 import type { Machine } from '../bed/machine.ts'
 import { bootImageMachine } from '../bed/osimage/image-machine.ts'
-import { makeImageKey, signImage } from '../bed/osimage/image-signature.ts'
+import { makeImageKey, signImage, signImageByBundle } from '../bed/osimage/image-signature.ts'
 import { makeOsImage, type OsImageOptions, type PublishedImage } from '../bed/osimage/os-image.ts'
 import { type Registry, startRegistry } from '../bed/osimage/registry.ts'
 import { signingKey } from '../bed/signing-key.ts'
@@ -176,12 +176,15 @@ describe.each(engines)('OS images by $engine', ({ engine, minor }) => {
     }
 
     test.each([
-      ['by the key is trusted', 20, key, undefined],
-      ['by another key is not', 21, stranger, undefined],
-      ['of another image is not', 22, key, { digest: `sha256:${'0'.repeat(64)}` }],
-    ] as const)('one %s', async (_, major, signer, claims) => {
+      ['by the key is trusted', 20, key, undefined, signImage],
+      ['by another key is not', 21, stranger, undefined, signImage],
+      ['of another image is not', 22, key, { digest: `sha256:${'0'.repeat(64)}` }, signImage],
+      ['in a bundle by the key is trusted', 25, key, undefined, signImageByBundle],
+      ['in a bundle by another key is not', 26, stranger, undefined, signImageByBundle],
+      ['in a bundle of another image is not', 27, key, { digest: `sha256:${'0'.repeat(64)}` }, signImageByBundle],
+    ] as const)('one %s', async (_, major, signer, claims, sign) => {
       const next = await image(major)
-      await signImage(registry, next, signer, claims ?? next)
+      await sign(registry, next, signer, claims ?? next)
       const order = await staged({ image: next.reference, verify: { key: key.publicKey } })
       const isGood = signer === key && claims === undefined
       expect(order.reason?.code).toBe(isGood ? undefined : 'ImageUntrusted')

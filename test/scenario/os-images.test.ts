@@ -56,6 +56,23 @@ describe('an OS image', () => {
     expect(plain.asked).toHaveLength(1)
   })
 
+  const signed = new PretendRegistry()
+  scenario('that must be signed comes with where its signatures lie', options(signed), async ({ cluster, update }) => {
+    const digest = signed.push(`${os}:1.0`, 'one', ['amd64', 'arm64'])
+    const [ofList, ofInstance] = [`sha256:${'a'.repeat(64)}`, `sha256:${'b'.repeat(64)}`]
+    const artifactType = 'application/vnd.dev.sigstore.bundle.v0.3+json'
+    const instance = (await signed.look(`${os}:1.0`, {})).platforms[0]?.digest ?? ''
+    signed.refer(digest, { digest: ofList, artifactType }, { digest: instance, artifactType: 'application/spdx+json' })
+    signed.refer(instance, { digest: ofInstance, artifactType })
+    const running = update.of({ os: { image: `${os}:1.0`, verify: { key: 'PEM' } } })
+    await running.succeeds()
+    expect(running.status.osImage?.signatures).toEqual([ofList, ofInstance])
+    expect(cluster.state('w1')?.spec.order?.work.os).toEqual({
+      image: `${os}@${digest}`,
+      verify: { key: 'PEM', signatures: [ofList, ofInstance] },
+    })
+  })
+
   const moving = new PretendRegistry()
   scenario('whose tag moves on the way is the same for every host', options(moving), async ({ cluster, update }) => {
     const digest = moving.push(`${os}:stable`, 'one')

@@ -1,6 +1,7 @@
 // A registry as a story has it: which tags name what is told by the story, and what it was asked is kept.
 
 import { createHash } from 'node:crypto'
+import type { Referrer } from '../../src/api/image-signature.ts'
 import { SlipwayError } from '../../src/api/slipway-error.ts'
 import { parseImageReference } from '../../src/core/image/reference.ts'
 import type { FoundImage, Registry, RegistryAccess } from '../../src/ports/registry.ts'
@@ -19,6 +20,7 @@ export class PretendRegistry implements Registry {
   /** What becomes of it when somebody has looked, for the so-manieth time. */
   afterLook: ((looks: number) => void) | undefined
   readonly #images = new Map<string, FoundImage>()
+  readonly #referrers = new Map<string, readonly Referrer[]>()
 
   /** Lets a tag name an image, made from a word; the same word is the same image. */
   push(reference: string, word: string, architectures: readonly string[] = ['amd64']): string {
@@ -46,6 +48,20 @@ export class PretendRegistry implements Registry {
     if (!found)
       throw new SlipwayError('RegistryRefused', `${reference} answers 404: it has no such name, tag or digest`)
     return found
+  }
+
+  async referrers(
+    repository: string,
+    digests: readonly string[],
+    access: RegistryAccess,
+  ): Promise<readonly Referrer[]> {
+    this.#note(repository, access)
+    return digests.flatMap((digest) => this.#referrers.get(digest) ?? [])
+  }
+
+  /** Lets something refer to an image. */
+  refer(digest: string, ...referrers: readonly Referrer[]): void {
+    this.#referrers.set(digest, referrers)
   }
 
   #note(reference: string, access: RegistryAccess): void {

@@ -28,12 +28,14 @@ function registryOf(...tags: readonly string[]): Registry {
       return tags
     },
     look: () => Promise.reject(new Error('nobody asks for one image')),
+    referrers: () => Promise.reject(new Error('nobody asks for signatures')),
   }
 }
 
 const silentRegistry: Registry = {
   tags: () => Promise.reject(new SlipwayError('CannotReach', 'no route to the registry')),
   look: () => Promise.reject(new Error('nobody asks for one image')),
+  referrers: () => Promise.reject(new Error('nobody asks for signatures')),
 }
 
 function versions({ cluster }: Story): Readonly<Record<string, string | undefined>> {

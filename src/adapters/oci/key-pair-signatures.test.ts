@@ -32,6 +32,25 @@ describe.each(Object.entries(pairs))('%s', (kind, make) => {
 })
 
 it.each([
+  ['P-384', 'sha384', 'sha512'],
+  ['P-521', 'sha512', 'sha384'],
+])('%s signs over %s in bundles and over SHA-256 in claims', (namedCurve, fitting, unfitting) => {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve })
+  const holds = (hash: string) => {
+    const signature = sign(hash, Buffer.from(text), privateKey).toString('base64')
+    return keyPairSignatures.verify(pem(publicKey), Buffer.from(text), signature)
+  }
+  expect([fitting, 'sha256', unfitting].map(holds)).toEqual([true, true, false])
+})
+
+it('bytes that are no text are checked as they are', () => {
+  const { publicKey, privateKey } = pairs.ecdsa()
+  const signature = sign('sha256', Uint8Array.of(0xff), privateKey).toString('base64')
+  expect(keyPairSignatures.verify(pem(publicKey), Uint8Array.of(0xff), signature)).toBe(true)
+  expect(keyPairSignatures.verify(pem(publicKey), Uint8Array.of(0xfe), signature)).toBe(false)
+})
+
+it.each([
   ['empty', ''],
   ['a broken one', '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n'],
   ['a GPG key', '-----BEGIN PGP PUBLIC KEY BLOCK-----\n'],

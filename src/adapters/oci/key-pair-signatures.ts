@@ -1,4 +1,5 @@
-// Signatures as cosign makes them with a key pair: ECDSA and RSA over SHA-256, Ed25519 over the text itself.
+// Signatures as cosign makes them with a key pair: ECDSA and RSA over SHA-256, in bundles ECDSA over the hash that fits its curve;
+// Ed25519 over the text itself.
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { ImageSignatures } from '../../ports/image-signatures.ts'
@@ -8,10 +9,19 @@ export const keyPairSignatures: ImageSignatures = {
   verify: (key, signed, signature) => {
     const known = publicKey(key)
     if (!known) return false
-    const algorithm = known.asymmetricKeyType === 'ed25519' ? null : 'sha256'
-    return verify(algorithm, Buffer.from(signed), known, Buffer.from(signature, 'base64'))
+    const [content, given] = [Buffer.from(signed), Buffer.from(signature, 'base64')]
+    return hashesOf(known).some((hash) => verify(hash, content, known, given))
   },
 }
+
+function hashesOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): readonly (string | null)[] {
+  if (asymmetricKeyType === 'ed25519') return [null]
+  const larger = largerHashes[asymmetricKeyDetails?.namedCurve ?? '']
+  return larger === undefined ? ['sha256'] : ['sha256', larger]
+}
+
+/** By the name OpenSSL has for the curve: P-384 and P-521. */
+const largerHashes: Readonly<Record<string, string>> = { secp384r1: 'sha384', secp521r1: 'sha512' }
 
 const keyTypes = ['ec', 'rsa', 'ed25519']
 

@@ -46,7 +46,7 @@ export function failureOf(url: URL, { status, headers, body }: Answer, hadPasswo
       const when = retryAfterMs === undefined ? '' : ` for ${Math.ceil(retryAfterMs / 1000)} s`
       return cannotReach(url, `${said}: it was asked too often, and wants to be left alone${when}`, { retryAfterMs })
     }
-    case status === 408 || status >= 500:
+    case status === 408 || (status >= 500 && status !== 501):
       return cannotReach(url, `${said}: it has a fault`, {
         retryAfterMs: waitOf(headers['retry-after'], headers.date),
       })

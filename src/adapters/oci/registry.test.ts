@@ -145,6 +145,7 @@ describe('what a registry answers', () => {
     [429, 'CannotReach', 'too often'],
     [500, 'CannotReach', 'fault'],
     [503, 'CannotReach', 'fault'],
+    [501, 'RegistryRefused', '501'],
   ])('%s is %s', async (status, code, says) => {
     registry.on(manifest, (_, response) => response.writeHead(status).end())
     const failure = await failureOf(look())

@@ -1,12 +1,16 @@
-// The distribution protocol of OCI, as far as looking needs it: which tags there are, and what one names. Nothing is fetched.
+// The distribution protocol of OCI, as far as looking needs it: which tags there are, what one names, and what
+// refers to it. Nothing is fetched.
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import type { Referrer } from '../../api/image-signature.ts'
 import { imageConfigSchema, imageIndexSchema, imageManifestSchema } from '../../api/os-image.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { type ImageReference, parseImageReference } from '../../core/image/reference.ts'
 import { jsonOf } from '../../core/json-text.ts'
 import type { FoundImage, Platform, Registry, RegistryAccess } from '../../ports/registry.ts'
+import { nextPage } from './next-page.ts'
+import { allReferrers } from './referrers.ts'
 import { cannotReach } from './registry-failure.ts'
 import { type Found, type Limits, type Place, RegistrySession } from './registry-session.ts'
 
@@ -42,18 +46,33 @@ export class HttpRegistry implements Registry {
     return this.#ask(reference, access, (session) => lookAt(session, reference, signal))
   }
 
-  /** Mirrors first; what they do not answer the registry itself is asked for. */
+  async referrers(
+    repository: string,
+    digests: readonly string[],
+    access: RegistryAccess,
+    signal: AbortSignal,
+  ): Promise<readonly Referrer[]> {
+    // A mirror may hold the image and know nothing of what refers to it.
+    const isEnough = (found: readonly Referrer[]) => found.length > 0
+    return this.#ask(parsed(repository), access, (session) => allReferrers(session, digests, signal), isEnough)
+  }
+
+  /** Mirrors first; what they do not answer, or not enough of, the registry itself is asked for. */
   async #ask<T>(
     { name }: ImageReference,
     access: RegistryAccess,
     question: (session: RegistrySession) => Promise<T>,
+    isEnough: (found: T) => boolean = () => true,
   ): Promise<T> {
     const [host = '', ...path] = name.split('/')
     const repository = path.join('/')
     const failures: SlipwayError[] = []
+    let little: { readonly found: T } | undefined
     for (const place of placesOf(host, access)) {
       try {
-        return await question(new RegistrySession(place, repository, this.#limits))
+        const found = await question(new RegistrySession(place, repository, this.#limits))
+        if (isEnough(found)) return found
+        little = { found }
       } catch (error) {
         if (!(error instanceof SlipwayError) || !(error.code === 'CannotReach' || error.code === 'RegistryRefused')) {
           throw error
@@ -61,6 +80,7 @@ export class HttpRegistry implements Registry {
         failures.push(error)
       }
     }
+    if (little) return little.found
     throw together(failures)
   }
 }
@@ -117,16 +137,6 @@ async function allTags(session: RegistrySession, signal: AbortSignal): Promise<r
       throw cannotReach(page.url, 'has one page of tags after the other with nothing new')
   }
   return [...tags]
-}
-
-/** `<…?last=…>; rel="next"`: on the same server only. */
-function nextPage({ url, answer }: Found): URL | undefined {
-  const { link = '' } = answer.headers
-  const target = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(String(link))?.[1]
-  if (target === undefined) return undefined
-  const next = URL.parse(target, url.href)
-  if (!next || next.origin !== url.origin) throw cannotReach(url, 'names another server for its further tags')
-  return next
 }
 
 async function lookAt(session: RegistrySession, reference: ImageReference, signal: AbortSignal): Promise<FoundImage> {

@@ -30,6 +30,15 @@ describe('a resolved image', () => {
     expect(pinnedSpec({ reboot: 'Always' }, image)).toEqual({ reboot: 'Always' })
   })
 
+  it('takes along where its signatures lie, beside those the update names', () => {
+    const signed = { ...image, signatures: [digest('5'), digest('6')] }
+    const verify = { key: 'k', signatures: [digest('6'), digest('7')] }
+    const told = (os: DirectUpdateSpec['os']) => pinnedSpec({ os }, signed).os?.verify
+    expect(told({ image: image.image, verify: { key: 'k' } })).toEqual({ key: 'k', signatures: signed.signatures })
+    expect(told({ image: image.image, verify })?.signatures).toEqual([digest('6'), digest('7'), digest('5')])
+    expect(told({ image: image.image })).toBeUndefined()
+  })
+
   const facts = (architecture: string, booted?: string) => ({
     ...{ os: '', kernel: '', architecture, versionsOnOffer: [] },
     ...(booted !== undefined && { osImage: { image: 'registry.example/os:1.4', digest: booted } }),

@@ -2,12 +2,14 @@
 
 import type { DirectUpdate, DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { AgentStatus } from '../../api/node-state.ts'
-import type { ResolvedImage } from '../../api/os-image.ts'
+import { type ResolvedImage, signaturesAtMost } from '../../api/os-image.ts'
 import type { Reason } from '../../api/reason.ts'
+import type { OsWork } from '../../api/work.ts'
 import { formatImageReference, parseImageReference } from './reference.ts'
 import { readImageWish } from './tag-pattern.ts'
 
 type Facts = AgentStatus['facts']
+type Verify = NonNullable<OsWork['verify']>
 
 /** Of this operation: another one looks for itself. */
 export function resolvedFor({ status }: Pick<DirectUpdate, 'status'>, operationID: string): ResolvedImage | undefined {
@@ -27,7 +29,14 @@ export function impossibleImage({ os, airGapped }: DirectUpdateSpec): Reason | u
 export function pinnedSpec(spec: DirectUpdateSpec, image: ResolvedImage | undefined): DirectUpdateSpec {
   const name = image && parseImageReference(image.reference)?.name
   if (!spec.os || !image || name === undefined) return spec
-  return { ...spec, os: { ...spec.os, image: formatImageReference({ name, digest: image.digest }) } }
+  const verify = spec.os.verify && withFound(spec.os.verify, image.signatures)
+  const pinned = formatImageReference({ name, digest: image.digest })
+  return { ...spec, os: { ...spec.os, image: pinned, ...(verify && { verify }) } }
+}
+
+function withFound(verify: Verify, found: readonly string[] = []): Verify {
+  const signatures = [...new Set([...(verify.signatures ?? []), ...found])].slice(0, signaturesAtMost)
+  return signatures.length === 0 ? verify : { ...verify, signatures }
 }
 
 /** Whether the host has booted it. `wanted` is what the order names, for a host that nobody looked it up for. */

@@ -1,29 +1,21 @@
-import { type ImageManifest, signedClaimSchema } from '../../api/os-image.ts'
+import type { SignatureManifest } from '../../api/image-signature.ts'
+import { signedClaimSchema } from '../../api/os-image.ts'
 import { jsonOf } from '../json-text.ts'
 
-export interface SignedClaim {
-  /** Of the layer that holds the claim. */
-  readonly digest: string
-  /** Base64. */
-  readonly signature: string
-}
-
-const signatureAnnotation = 'dev.cosignproject.cosign/signature'
-
-/** Where cosign lays the signatures of an image: a tag made from its digest. */
+/** Where cosign lays the claims of an image: a tag made from its digest. */
 export function signatureTag(digest: string): string {
   return `${digest.replace(':', '-')}.sig`
 }
 
-export function claimsOf({ layers }: ImageManifest): readonly SignedClaim[] {
-  return layers.flatMap(({ digest, annotations }) => {
-    const signature = annotations?.[signatureAnnotation]
-    return signature === undefined ? [] : [{ digest, signature }]
-  })
+const signatureAnnotation = 'dev.cosignproject.cosign/signature'
+
+/** Base64; undefined where the layer holds no claim. */
+export function claimSignature({ annotations }: SignatureManifest['layers'][number]): string | undefined {
+  return annotations?.[signatureAnnotation]
 }
 
-/** Whether the signed text speaks of this image: a genuine signature of another one proves nothing. */
-export function claimNames(claim: string, digest: string): boolean {
+/** The image the signed text speaks of; undefined for what is no claim of cosign's. */
+export function claimedDigest(claim: string): string | undefined {
   const parsed = signedClaimSchema.safeParse(jsonOf(claim))
-  return parsed.success && parsed.data.critical.image['docker-manifest-digest'] === digest
+  return parsed.success ? parsed.data.critical.image['docker-manifest-digest'] : undefined
 }

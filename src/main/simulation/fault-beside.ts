@@ -183,6 +183,10 @@ export function faultRegistry(beside: FaultBeside | undefined, nowMs: () => numb
       const digest = `sha256:${createHash('sha256').update(String(looks++)).digest('hex')}`
       return { digest, platforms: [{ os: 'linux', architecture: 'amd64', digest }] }
     },
+    referrers: async () => {
+      answer()
+      return []
+    },
   }
 }
 

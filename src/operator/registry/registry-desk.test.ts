@@ -20,6 +20,10 @@ function desk(registries: MaintenancePolicy['spec']['registries']) {
       asked.push({ reference, access })
       return { digest: 'sha256:', platforms: [] }
     },
+    referrers: async (reference, _digests, access) => {
+      asked.push({ reference, access })
+      return []
+    },
   }
   const policy = { spec: { ...(registries && { registries }) } } as MaintenancePolicy
   return { api, asked, desk: new RegistryDesk({ api, registry, cluster: { policy }, namespace }) }

@@ -1,5 +1,6 @@
 // Asks registries as the MaintenancePolicy says. Secrets are read when they are needed and not kept.
 
+import type { Referrer } from '../../api/image-signature.ts'
 import { type Secret, secrets } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import type { RegistrySettings } from '../../api/registry-settings.ts'
@@ -31,6 +32,10 @@ export class RegistryDesk {
 
   async look(reference: string, signal: AbortSignal): Promise<FoundImage> {
     return this.#options.registry.look(reference, await this.#accessTo(reference, signal), signal)
+  }
+
+  async referrers(repository: string, digests: readonly string[], signal: AbortSignal): Promise<readonly Referrer[]> {
+    return this.#options.registry.referrers(repository, digests, await this.#accessTo(repository, signal), signal)
   }
 
   async #accessTo(reference: string, signal: AbortSignal): Promise<RegistryAccess> {

@@ -1,10 +1,11 @@
 // What os.image names now: asked once for an operation, before any node is touched.
 
 import type { DirectUpdateSpec } from '../../api/direct-update.ts'
-import type { ResolvedImage } from '../../api/os-image.ts'
+import { type ResolvedImage, signaturesAtMost } from '../../api/os-image.ts'
 import type { Reason } from '../../api/reason.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { formatImageReference } from '../../core/image/reference.ts'
+import { formatImageReference, parseImageReference } from '../../core/image/reference.ts'
+import { signatureReferrers } from '../../core/image/referrers.ts'
 import { newestTag, readImageWish } from '../../core/image/tag-pattern.ts'
 import type { RegistryDesk } from './registry-desk.ts'
 
@@ -37,11 +38,20 @@ export async function resolveImage(
       .filter((one) => one.os === 'linux')
       .map((one) => ({ architecture: one.architecture.slice(0, 64), digest: one.digest }))
       .slice(0, 32)
-    return { kind: 'found', image: { image: os.image, reference, digest, resolvedAt: now().toISOString(), instances } }
+    const image = { image: os.image, reference, digest, resolvedAt: now().toISOString(), instances }
+    return { kind: 'found', image: os.verify ? await withSignatures(desk, image, signal) : image }
   } catch (error) {
     if (!(error instanceof SlipwayError)) throw error
     return refusalOf(error)
   }
+}
+
+/** Hosts cannot ask for them; whether they hold is for the hosts to judge. */
+async function withSignatures(desk: RegistryDesk, image: ResolvedImage, signal: AbortSignal): Promise<ResolvedImage> {
+  const name = parseImageReference(image.reference)?.name ?? ''
+  const digests = new Set([image.digest, ...image.instances.map(({ digest }) => digest)])
+  const signatures = signatureReferrers(await desk.referrers(name, [...digests], signal)).slice(0, signaturesAtMost)
+  return { ...image, ...(signatures.length > 0 && { signatures: [...signatures] }) }
 }
 
 async function chosen(

@@ -1,20 +1,25 @@
-// Signatures as cosign makes them with a key pair: a simple-signing payload beside the image, under a tag made from its digest.
+// Signatures as cosign makes them with a key pair, laid beside an image: a claim under a tag made from its digest, or a bundle that
+// refers to it. Debian's registry keeps no list of what refers to an image, so an index under another tag does.
 
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import {
+  bundleManifest,
+  type CosignKey,
+  cosignBundle,
+  cosignClaim,
+  cosignStatement,
+  emptyConfig,
+  makeCosignKey,
+  referrersIndex,
+} from '../../fakes/cosign-signer.ts'
 import { sha256 } from '../content-key.ts'
 import { json, manifestType, ociImage } from './oci-image.ts'
 import type { PublishedImage } from './os-image.ts'
 import type { Registry } from './registry.ts'
 
-export interface ImageKey {
-  /** PEM, as `cosign.pub` holds it. */
-  readonly publicKey: string
-  readonly privateKey: KeyObject
-}
+export type ImageKey = CosignKey
 
 export function makeImageKey(): ImageKey {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  return { publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(), privateKey }
+  return makeCosignKey()
 }
 
 /** `claims` says what the payload speaks of; another image's digest makes a signature that is genuine but not this one's. */
@@ -24,15 +29,8 @@ export async function signImage(
   key: ImageKey,
   claims: { readonly digest: string } = image,
 ): Promise<void> {
-  const payload = json({
-    critical: {
-      identity: { 'docker-reference': `${registry.address}/${image.repository}` },
-      image: { 'docker-manifest-digest': claims.digest },
-      type: 'cosign container image signature',
-    },
-    optional: null,
-  })
-  const signature = sign('sha256', payload, key.privateKey).toString('base64')
+  const { text, signature } = cosignClaim(key, claims.digest, `${registry.address}/${image.repository}`)
+  const payload = Buffer.from(text)
   const config = json({ architecture: '', os: '', config: {}, rootfs: { type: 'layers', diff_ids: [sha256(payload)] } })
   const manifest = json({
     schemaVersion: 2,
@@ -56,4 +54,23 @@ export async function signImage(
     [sha256(payload), payload],
   ])
   await registry.push(image.repository, `${image.digest.replace(':', '-')}.sig`, ociImage(manifest, blobs))
+}
+
+/** The same as cosign 3 does it. */
+export async function signImageByBundle(
+  registry: Registry,
+  image: PublishedImage,
+  key: ImageKey,
+  claims: { readonly digest: string } = image,
+): Promise<void> {
+  const bundle = Buffer.from(cosignBundle(key, cosignStatement(claims.digest)))
+  const config = Buffer.from(emptyConfig)
+  const manifest = Buffer.from(bundleManifest(bundle.toString(), image.digest))
+  const blobs = new Map([
+    [sha256(config), config],
+    [sha256(bundle), bundle],
+  ])
+  await registry.push(image.repository, sha256(manifest), ociImage(manifest, blobs))
+  const index = Buffer.from(referrersIndex([{ digest: sha256(manifest), size: manifest.length }]))
+  await registry.pushIndex(image.repository, image.digest.replace(':', '-'), index)
 }

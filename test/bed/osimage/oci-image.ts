@@ -20,6 +20,7 @@ const configShape = z.looseObject({
 })
 
 export const manifestType = 'application/vnd.oci.image.manifest.v1+json'
+export const indexType = 'application/vnd.oci.image.index.v1+json'
 const gzipLayerType = 'application/vnd.oci.image.layer.v1.tar+gzip'
 /** The same for every image, so that the same content has the same digest in each run. */
 const created = '2026-01-01T00:00:00Z'

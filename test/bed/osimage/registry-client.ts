@@ -6,7 +6,7 @@ import { manifestType } from './oci-image.ts'
 export interface RegistryClient {
   /** Sends it unless it is there. */
   putBlob(repository: string, digest: string, content: Buffer | { readonly file: string }): Promise<void>
-  putManifest(repository: string, tag: string, content: Buffer): Promise<void>
+  putManifest(repository: string, tag: string, content: Buffer, type?: string): Promise<void>
   manifest(repository: string, tag: string): Promise<Buffer>
   digestOf(repository: string, tag: string): Promise<string | undefined>
 }
@@ -24,8 +24,8 @@ export function registryClient(address: string): RegistryClient {
       const body = Buffer.isBuffer(content) ? bytes(content) : await openAsBlob(content.file)
       await ask(place, { method: 'PUT', headers: { 'content-type': 'application/octet-stream' }, body })
     },
-    putManifest: async (repository, tag, content) => {
-      const headers = { 'content-type': manifestType }
+    putManifest: async (repository, tag, content, type = manifestType) => {
+      const headers = { 'content-type': type }
       await ask(manifestAt(repository, tag), { method: 'PUT', headers, body: bytes(content) })
     },
     manifest: async (repository, tag) => {

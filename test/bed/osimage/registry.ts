@@ -6,7 +6,7 @@ import type { Bed } from '../bed.ts'
 import { ChildProgram } from '../child-program.ts'
 import { inRoot } from '../closed-root.ts'
 import { debianLayer } from '../debian-root.ts'
-import type { OciImage } from './oci-image.ts'
+import { indexType, type OciImage } from './oci-image.ts'
 import { osRoot } from './os-root.ts'
 import { registryClient } from './registry-client.ts'
 
@@ -17,6 +17,8 @@ export interface Registry {
   readonly address: string
   /** Sends what the registry does not have yet, and lets the tag name it. */
   push(repository: string, tag: string, image: OciImage): Promise<void>
+  /** Lets a tag name an index of manifests that are there. */
+  pushIndex(repository: string, tag: string, index: Buffer): Promise<void>
   /** Lets a further tag, or a moving one, name what another names. */
   retag(repository: string, from: string, to: string): Promise<void>
   /** The digest a tag names now; undefined where there is no such tag. */
@@ -49,6 +51,7 @@ export async function startRegistry(bed: Bed): Promise<Registry> {
       for (const [digest, content] of image.blobs) await client.putBlob(repository, digest, content)
       await client.putManifest(repository, tag, image.manifest)
     },
+    pushIndex: (repository, tag, index) => client.putManifest(repository, tag, index, indexType),
     retag: async (repository, from, to) => {
       await client.putManifest(repository, to, await client.manifest(repository, from))
     },

@@ -47,7 +47,7 @@ async function makePlan(
   if (!status) return { code: 'ImageToolMissing', message: noTool }
   const image = await resolveImage(host, text, signal)
   if ('code' in image) return image
-  const distrust = verify && (await checkSignature(context, image, verify.key, signatures, signal))
+  const distrust = verify && (await checkSignature(context, image, verify, signatures, signal))
   if (distrust) return distrust
   const { name, digest, instance } = image
   const unit = await kubeletUnit(host, signal)
