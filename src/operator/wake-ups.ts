@@ -97,9 +97,12 @@ export class WakeUps {
     this.#cluster.scheduledUpdates.subscribe(() => this.schedules())
     this.#cluster.updateSchedules.subscribe(() => this.schedules())
     profiles.subscribe(() => this.profiles())
-    policies.subscribe(() => {
+    policies.subscribe((change) => {
       this.grants()
       for (const { owner } of this.#operations.running()) this.owner(owner)
+      // The ledger stands on the same object and is written all the time: only what a person writes is news to nodes.
+      if (change.type === 'changed' && equalJson(change.before.spec, change.object.spec)) return
+      for (const { node } of this.#book.grants) this.node(node)
     })
     for (const { metadata } of nodes.values()) if (this.#concerns(metadata.name)) this.node(metadata.name)
     for (const { metadata } of states.values()) if (this.#concerns(metadata.name)) this.node(metadata.name)
