@@ -23,6 +23,8 @@ export const stagedPackageSchema = z.strictObject({
   held: z.boolean(),
   /** Installed as a dependency only, in the eyes of the package manager. */
   automatic: z.boolean(),
+  /** Comes beside the versions that are installed, as kernels do, and replaces none. */
+  sideBySide: z.literal(true).optional(),
 })
 
 export const stagedRemovalSchema = z.strictObject({
@@ -31,6 +33,8 @@ export const stagedRemovalSchema = z.strictObject({
   previous: version,
   /** Its configuration files go too. */
   purge: z.boolean(),
+  /** `name-version-release.arch`: this one goes and other versions of it stay. */
+  only: z.string().min(1).max(512).optional(),
 })
 
 export const stagedPackagesSchema = z.strictObject({

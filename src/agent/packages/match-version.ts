@@ -1,5 +1,7 @@
 // Which version on offer a wish means. The packager's suffix is never guessed: only what an index offers is chosen.
 
+import type { InstalledPackage } from './package-manager.ts'
+
 /** `5:24.0.7-1~debian.12` is 24.0.7 to those who wrote the program: no epoch, no revision of the packager. */
 function upstreamOf(version: string): string {
   return withoutEpoch(version).replace(/-[^-]*$/, '')
@@ -19,6 +21,11 @@ export function fitsVersion(offered: string, wanted: string): boolean {
   const plain = wanted.replace(/^v(?=[0-9])/, '')
   // `1.7.24+ds1` is a repackaged 1.7.24; `1.36.0~rc.1` comes before 1.36.0 and is another version.
   return forms.includes(plain) || upstreamOf(offered).startsWith(`${plain}+`)
+}
+
+/** All of them, the newest first. */
+export function installedVersions(here: InstalledPackage | undefined): readonly string[] {
+  return here ? [here.version, ...(here.olderVersions ?? [])] : []
 }
 
 /** The first that fits: offers come with the newest first, in the package manager's own order. */

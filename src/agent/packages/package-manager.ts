@@ -6,7 +6,10 @@ import type { StagedPackages } from '../../api/staged-packages.ts'
 
 export interface InstalledPackage {
   readonly name: string
+  /** The newest of those that are installed. */
   readonly version: string
+  /** The others, where several are on purpose: kernels. */
+  readonly olderVersions?: readonly string[]
   readonly architecture: string
   /** Held back from upgrades: `apt-mark hold`, `dnf versionlock`. */
   readonly held: boolean

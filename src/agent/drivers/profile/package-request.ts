@@ -4,7 +4,7 @@ import type { DesiredPackage, DesiredState } from '../../../api/desired-state.ts
 import type { ManagedPackage, ProfileRecord } from '../../../api/profile-record.ts'
 import type { StagedPackages } from '../../../api/staged-packages.ts'
 import { type Level, packageLevel } from '../../../core/profile/disturbance.ts'
-import { fitsVersion } from '../../packages/match-version.ts'
+import { fitsVersion, installedVersions, pickVersion } from '../../packages/match-version.ts'
 import type { InstalledPackage, UnwantedPackage, WantedPackage } from '../../packages/package-manager.ts'
 
 export type Installed = ReadonlyMap<string, InstalledPackage>
@@ -21,7 +21,7 @@ export function packageDifference(wanted: DesiredPackage, installed: Installed):
   if (state === 'Absent') return here && `package ${name} ${here.version} is installed`
   if (!here) return `package ${name} is not installed`
   if (!here.whole) return `package ${name} ${here.version} is half-installed`
-  if (version !== undefined && !fitsVersion(here.version, version)) {
+  if (version !== undefined && !installedVersions(here).some((each) => fitsVersion(each, version))) {
     return `package ${name} is at ${here.version}, not at ${version}`
   }
   if (hold !== undefined && here.held !== hold) return `package ${name} is ${hold ? 'not ' : ''}held back`
@@ -46,8 +46,9 @@ export function requestFor(target: DesiredState, installed: Installed): PackageR
       .filter(({ state }) => state !== 'Absent')
       .map(({ name, version, hold }) => {
         const here = installed.get(name)
-        const stays = here?.whole && (version === undefined || fitsVersion(here.version, version))
-        const exact = stays ? here.version : version
+        const stays =
+          here?.whole && (version === undefined ? here.version : pickVersion(installedVersions(here), version))
+        const exact = stays || version
         return { name, ...(exact !== undefined && { version: exact }), ...(hold !== undefined && { hold }) }
       }),
     unwanted: differing.filter(({ state }) => state === 'Absent').map(({ name }) => ({ name, purge: false })),

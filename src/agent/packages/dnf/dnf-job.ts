@@ -8,7 +8,8 @@ import { dnfFolder } from './dnf-folder.ts'
  * $1 dnf or yum, $2 the staging folder, $3 seconds to wait for the lock.
  *
  * - The file `began` is there from the start to a good end. A second start that finds it was cut off, or a scriptlet failed:
- *   then rpm installs every file again, which runs the scriptlets and removes what is there twice.
+ *   then rpm installs every file again, which runs the scriptlets and removes what is there twice. Kernels come beside those that
+ *   are there: an upgrade would remove the one that runs. What needs what was solved for both parts together.
  * - dnf ends with 200 when another has its lock: nothing began then.
  * - dnf ends well when a scriptlet fails: what it says counts.
  */
@@ -34,6 +35,14 @@ offline() {
   check
 }
 
+again() {
+  rpm "$@" --oldpackage --replacepkgs --replacefiles >said 2>&1 </dev/null
+  code=$?
+  cat said
+  [ "$code" = 0 ] || exit "$code"
+  check
+}
+
 check() {
   if grep -Eq 'Error in [A-Z]+ scriptlet|scriptlet failed' said; then
     echo 'a scriptlet of a package failed'
@@ -50,12 +59,15 @@ done <removals
 set --
 while read -r file; do set -- "$@" "$file"; done <files
 if [ "$#" != 0 ]; then
-  if [ -e began ]; then
-    rpm -U --oldpackage --replacepkgs --replacefiles "$@" >said 2>&1 </dev/null
-    code=$?
-    cat said
-    [ "$code" = 0 ] || exit "$code"
-    check
+  if [ -e began ] && [ ! -s beside ]; then
+    again -U "$@"
+  elif [ -e began ]; then
+    set --
+    while read -r file; do grep -Fqx -e "$file" beside || set -- "$@" "$file"; done <files
+    [ "$#" = 0 ] || again -U --nodeps "$@"
+    set --
+    while read -r file; do set -- "$@" "$file"; done <beside
+    again -i "$@"
   else
     : >began
     sync
@@ -89,12 +101,15 @@ export async function writeDnfPlan(
   signal: AbortSignal,
 ): Promise<void> {
   const { plan } = dnfFolder(staged.folder)
-  const files = staged.packages.flatMap(({ file, sha256 }) => (file && sha256 ? [{ file, sha256 }] : []))
+  const files = staged.packages.flatMap(({ file, sha256, sideBySide }) =>
+    file && sha256 ? [{ file, sha256, sideBySide }] : [],
+  )
   const named = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
   const lists: Readonly<Record<string, readonly string[]>> = {
     files: files.map(({ file }) => file),
     'files.sha256': files.map(({ file, sha256 }) => `${sha256}  ${file}`),
-    removals: named(staged.removals),
+    beside: files.filter(({ sideBySide }) => sideBySide).map(({ file }) => file),
+    removals: staged.removals.map(({ name, only }) => only ?? name),
     held: named(staged.packages.filter(({ held }) => held)),
     // A lock names a version: it is taken away before it is set anew.
     released: named(staged.packages.filter(({ name }) => heldBefore.has(name))),

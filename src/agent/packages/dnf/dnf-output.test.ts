@@ -75,19 +75,30 @@ describe('the rpm database', () => {
       'kubelet\t0:1.35.4-150500.1.1\tx86_64',
       'glibc\t0:2.34-1\tx86_64',
       'glibc\t0:2.34-1\ti686',
-      'kernel\t0:5.14.0-1\tx86_64',
       'kernel\t0:5.14.0-2\tx86_64',
+      'kernel\t0:5.14.0-10\tx86_64',
+      'kernel\t0:5.14.0-9\tx86_64',
+      'kmod-x\t0:1-1\tx86_64',
+      'kmod-x\t0:2-1\tx86_64',
+      'kernel-tools\t0:5.14.0-10\tx86_64',
+      'kernel-tools\t0:5.14.0-9\tx86_64',
       'tool\t1:1.0-1\tnoarch',
       'tool\t1:2.0-1\tnoarch',
     ].join('\n')
     const locks = parseLocks(
       '\n# Added lock on Sun Nov 15 09:30:55 2026\nkubelet-0:1.35.4-150500.1.1.*\n!glibc-0:2.35-1.*\n',
     )
-    const status = parseRpmStatus(text, 'x86_64', locks)
-    expect([...status.keys()]).toEqual(['kubelet', 'glibc', 'glibc.i686', 'kernel', 'tool'])
+    const status = parseRpmStatus(text, 'x86_64', locks, new Set(['kmod-x']))
+    expect([...status.keys()]).toEqual(['kubelet', 'glibc', 'glibc.i686', 'kernel', 'kmod-x', 'kernel-tools', 'tool'])
     expect(status.get('kubelet')).toMatchObject({ version: '1.35.4-150500.1.1', held: true, whole: true })
     expect(status.get('glibc')).toMatchObject({ held: false, whole: true })
-    expect(status.get('kernel')?.whole).toBe(true)
+    expect(status.get('kernel')).toMatchObject({
+      version: '5.14.0-10',
+      olderVersions: ['5.14.0-9', '5.14.0-2'],
+      whole: true,
+    })
+    expect(status.get('kmod-x')?.whole).toBe(true)
+    expect(status.get('kernel-tools')).toMatchObject({ version: '5.14.0-10', whole: false })
     expect(status.get('tool')).toMatchObject({ version: '1:2.0-1', whole: false })
   })
 })

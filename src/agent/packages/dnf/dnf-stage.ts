@@ -5,7 +5,7 @@ import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { StagedPackage, StagedPackages } from '../../../api/staged-packages.ts'
 import type { Host } from '../../../ports/host.ts'
-import { pickVersion } from '../match-version.ts'
+import { installedVersions, pickVersion } from '../match-version.ts'
 import type { StageRequest, StageResult, UnwantedPackage, UpgradeRequest, WantedPackage } from '../package-manager.ts'
 import { packageHeld, roomMissing, versionUnknown } from '../package-reasons.ts'
 import { askMs, downloadMs, failureText, runTool } from '../run-tool.ts'
@@ -13,6 +13,7 @@ import { type DnfFolder, onlineOptions, prepareDnfFolder } from './dnf-folder.ts
 import { writeDnfPlan } from './dnf-job.ts'
 import { fetchFailure, isRefusedByUs, parseDependents, parseOffers, parseSize, solveFailure } from './dnf-output.ts'
 import { dnfName, parseRpms, type RpmStatus, readRpmStatus, rpmFormat } from './rpm-status.ts'
+import { besideRemovals, isSideBySide } from './side-by-side.ts'
 
 interface Transaction {
   readonly host: Host
@@ -46,10 +47,11 @@ export async function stageDnf(
     const here = status.get(name)
     const offered = offers.offers.get(name) ?? []
     if (version === undefined && offered.length === 0 && here) continue
-    const known = here?.whole && !offered.includes(here.version) ? [...offered, here.version] : offered
+    const have = here?.whole ? installedVersions(here) : []
+    const known = [...offered, ...have.filter((each) => !offered.includes(each))]
     const picked = version === undefined ? offered[0] : pickVersion(known, version)
     if (picked === undefined) return { ok: false, reason: versionUnknown(name, version, offered) }
-    if (picked !== here?.version || !here.whole) specs.push(`${name}-${picked}`)
+    if (!have.includes(picked)) specs.push(`${name}-${picked}`)
   }
   const gone = unwanted.filter(({ name }) => status.has(name))
   const refused = await removalRefused(host, online, gone, signal)
@@ -101,7 +103,8 @@ export async function stageDnfReturn(
   signal: AbortSignal,
 ): Promise<StageResult> {
   const changed = staged.packages.filter(({ file }) => file !== undefined)
-  const wanted = changed.flatMap(({ name, previous: version }) => (version === undefined ? [] : [{ name, version }]))
+  const replaced = changed.filter(({ sideBySide }) => !sideBySide)
+  const wanted = replaced.flatMap(({ name, previous: version }) => (version === undefined ? [] : [{ name, version }]))
   const names = wanted.map(({ name }) => name)
   const folder = await prepareDnfFolder(host, path, sources, names, signal)
   const online = [...onlineOptions(program, folder), unlocked]
@@ -122,9 +125,12 @@ export async function stageDnfReturn(
       const from = changed.find(({ name }) => name === each.name)
       return from ? { ...each, previous: from.version } : each
     }),
-    removals: changed.flatMap(({ name, previous, version }) =>
-      previous === undefined ? [{ name, previous: version, purge: true }] : [],
-    ),
+    removals: [
+      ...replaced.flatMap(({ name, previous, version }) =>
+        previous === undefined ? [{ name, previous: version, purge: true }] : [],
+      ),
+      ...besideRemovals(changed, status),
+    ],
   }
   await writeDnfPlan(host, back, heldIn(status), signal)
   return { ok: true, staged: back }
@@ -189,10 +195,11 @@ async function stageTransaction(transaction: Transaction, changes: boolean, sign
   const inTheWay = packages.filter(({ name }) => held.has(name) && !asked.has(name)).map(({ name }) => name)
   if (inTheWay.length > 0)
     return { ok: false, reason: packageHeld(inTheWay, `${packages.length} packages would change`) }
-  const unchanged = wanted.flatMap(({ name, hold }) => {
+  const unchanged = wanted.flatMap(({ name, hold, version: wish }) => {
     const here = status.get(name)
     if (!here || packages.some((each) => each.name === name)) return []
-    const { version, architecture } = here
+    const { architecture } = here
+    const version = (wish && pickVersion(installedVersions(here), wish)) || here.version
     return [{ name, architecture, version, previous: version, wanted: true, automatic: false, held: hold ?? here.held }]
   })
   const staged: StagedPackages = {
@@ -218,6 +225,7 @@ async function downloaded(
     const file = `${folder.archives}/${fileName}`
     const asked = await runTool(host, ['rpm', '-qp', '--nosignature', '--qf', rpmFormat, file], askMs, signal)
     const [rpm] = parseRpms(asked.stdout)
+    const provided = await runTool(host, ['rpm', '-qp', '--nosignature', '--provides', file], askMs, signal)
     const sha256 = await host.files.sha256(file)
     const look = await host.files.look(file)
     if (asked.exitCode !== 0 || !rpm || sha256 === undefined || look.kind !== 'file') {
@@ -237,6 +245,7 @@ async function downloaded(
       wanted: wish !== undefined,
       held: wish?.hold ?? here?.held ?? false,
       automatic: here ? !manual.has(name) : wish === undefined,
+      ...(isSideBySide(rpm.name, provided.stdout.split('\n')) && { sideBySide: true as const }),
     })
   }
   return packages

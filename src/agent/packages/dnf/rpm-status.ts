@@ -1,9 +1,11 @@
 // What the rpm database says is installed, and what dnf's versionlock holds.
 
 import { SlipwayError } from '../../../api/slipway-error.ts'
+import { compareRpmVersions } from '../../../core/packages/rpm-version.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { InstalledPackage } from '../package-manager.ts'
 import { failureText } from '../run-tool.ts'
+import { isSideBySide, parseProviders, sideBySideMarks } from './side-by-side.ts'
 
 /** By the name dnf uses: `name`, or `name.arch` for a foreign architecture. */
 export type RpmStatus = ReadonlyMap<string, InstalledPackage>
@@ -20,7 +22,12 @@ export async function readRpmStatus(host: Host, signal: AbortSignal): Promise<Rp
     if (result.exitCode !== 0) throw new SlipwayError('StepFailed', `rpm cannot be asked: ${failureText(result)}`)
   }
   const held = parseLocks((await host.files.read(lockList)) ?? '')
-  return parseRpmStatus(listed.stdout, native.stdout.trim(), held)
+  // It ends with an error where one of the marks is nowhere, which is usual.
+  const marked = await host.run(
+    { argv: ['rpm', '-q', '--qf', '%{name}\\n', '--whatprovides', ...sideBySideMarks], env },
+    signal,
+  )
+  return parseRpmStatus(listed.stdout, native.stdout.trim(), held, parseProviders(marked.stdout))
 }
 
 export interface Rpm {
@@ -42,13 +49,33 @@ export function dnfName({ name, architecture }: Rpm, native: string): string {
   return architecture === native || architecture === 'noarch' ? name : `${name}.${architecture}`
 }
 
-/** Two versions of one package are what a cut-off transaction leaves, but for those that live side by side: kernels and keys. */
-export function parseRpmStatus(text: string, native: string, held: ReadonlySet<string>): RpmStatus {
-  const packages = new Map<string, InstalledPackage>()
+/**
+ * Two versions of one package are what a cut-off transaction leaves, but for those that live side by side. rpm lists them in no
+ * order.
+ */
+export function parseRpmStatus(
+  text: string,
+  native: string,
+  held: ReadonlySet<string>,
+  marked: ReadonlySet<string>,
+): RpmStatus {
+  const found = new Map<string, Rpm[]>()
   for (const rpm of parseRpms(text)) {
     const name = dnfName(rpm, native)
-    const whole = !packages.has(name) || /^(kernel|gpg-pubkey)/.test(rpm.name)
-    packages.set(name, { ...rpm, name, held: held.has(name), whole })
+    found.set(name, [...(found.get(name) ?? []), rpm])
+  }
+  const packages = new Map<string, InstalledPackage>()
+  for (const [name, rpms] of found) {
+    const [newest, ...older] = rpms.toSorted((a, b) => compareRpmVersions(b.version, a.version))
+    if (!newest) continue
+    const sideBySide = marked.has(newest.name) || isSideBySide(newest.name, [])
+    packages.set(name, {
+      ...newest,
+      name,
+      held: held.has(name),
+      whole: older.length === 0 || sideBySide,
+      ...(sideBySide && older.length > 0 && { olderVersions: older.map(({ version }) => version) }),
+    })
   }
   return packages
 }

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it } from 'vitest'
+import { scriptOrder } from '../../../../test/agent/agent-bench.ts'
+import { StepBench } from '../../../../test/agent/step-bench.ts'
+import type { StagedPackages } from '../../../api/staged-packages.ts'
+import { whatDiffers } from '../what-differs.ts'
+import { dnfJobArgv } from './dnf-job.ts'
+import { stageDnf, stageDnfReturn } from './dnf-stage.ts'
+import { readRpmStatus } from './rpm-status.ts'
+import { isSideBySide, parseProviders } from './side-by-side.ts'
+
+describe('packages of which several versions are installed', () => {
+  it.each([
+    ['kernel', [], true],
+    ['kernel-core', [], true],
+    ['kernel-modules-extra', [], true],
+    ['kernel-devel', [], true],
+    ['kernel-uek', [], true],
+    ['kernel-debug-modules-core', [], true],
+    ['kernel-headers', [], false],
+    ['kernel-tools', [], false],
+    ['kernel-tools-libs', [], false],
+    ['kernel-uek-doc', [], false],
+    ['kernel-srpm-macros', ['kernel-srpm-macros = 1.0-14.el9'], false],
+    ['kernel6.12', ['kernel = 6.12.22-27.96.amzn2023', 'installonlypkg(kernel)'], true],
+    ['kmod-nvidia-6.1.102', ['installonlypkg(kernel-module)'], true],
+    ['kernel-default', ['multiversion(kernel)'], true],
+    ['glibc', ['glibc = 2.34-100.el9'], false],
+  ])('%s that provides %j: %s', (name, provides, sideBySide) => {
+    expect(isSideBySide(name, provides)).toBe(sideBySide)
+  })
+
+  it('are named by rpm, which says in a sentence what nothing provides', () => {
+    // Recorded from rpm 4.18.
+    const text = 'kernel-core\nkernel-core\nno package provides installonlypkg(vm)\n'
+    expect([...parseProviders(text)]).toEqual(['kernel-core'])
+  })
+})
+
+const [before, after] = ['5.14.0-362.8.1.el9_3', '5.14.0-427.13.1.el9_4']
+const staged: StagedPackages = {
+  manager: 'dnf',
+  folder: '/staging/dnf',
+  packages: [
+    {
+      ...{ name: 'kernel-core', architecture: 'x86_64', version: after, previous: before, wanted: false, held: false },
+      ...{ automatic: true, file: '/staging/dnf/archives/kernel-core.rpm', sha256: 'a'.repeat(64), sideBySide: true },
+    },
+  ],
+  removals: [],
+  keptBack: [],
+}
+
+function benchWith(...versions: readonly string[]): StepBench {
+  const bench = new StepBench(scriptOrder())
+  bench.answers({
+    'rpm --eval': 'x86_64\n',
+    'rpm -qa': versions.map((version) => `kernel-core\t0:${version}\tx86_64\n`).join(''),
+    'rpm -q --qf': 'kernel-core\n',
+    'rm -rf': '',
+    'mkdir -p': '',
+    'sync -f': '',
+    makecache: '',
+    repoquery: `kernel-core|0:${after}\n`,
+  })
+  return bench
+}
+
+describe('a kernel', () => {
+  it.each([[[before, after]], [[after, before]]])('is there in whatever order rpm lists %j', async (versions) => {
+    const { host, signal } = benchWith(...versions)
+    const installed = await readRpmStatus(host, signal)
+    expect(whatDiffers(staged, installed)).toBeUndefined()
+    const old = { ...staged, packages: staged.packages.map((each) => ({ ...each, version: before })) }
+    expect(whatDiffers(old, installed)).toBeUndefined()
+  })
+
+  it('that is there already is not asked for again', async () => {
+    const { host, signal, ran } = benchWith(after, '6.0.0-1.el9')
+    const wanted = [{ name: 'kernel-core', version: after }]
+    const result = await stageDnf(host, 'dnf', { folder: '/staging/dnf', sources: { from: 'Host' }, wanted }, signal)
+    expect(result).toMatchObject({ ok: true, staged: { packages: [{ name: 'kernel-core', version: after }] } })
+    expect(ran.filter((command) => command.includes('--assumeno'))).toEqual([])
+  })
+
+  it('goes alone on the way back, and the one before is not demanded', async () => {
+    const { host, signal, ran } = benchWith(before)
+    const result = await stageDnfReturn(
+      host,
+      'dnf',
+      staged,
+      { folder: '/staging/back', sources: { from: 'Host' } },
+      signal,
+    )
+    if (!result.ok) throw new Error(result.reason.message)
+    const only = `kernel-core-${after}.x86_64`
+    expect(result.staged).toMatchObject({ packages: [], removals: [{ name: 'kernel-core', previous: after, only }] })
+    expect(await host.files.read('/staging/back/plan/removals')).toBe(`${only}\n`)
+    expect(ran.filter((command) => command.includes('reinstall'))).toEqual([])
+    const both = await readRpmStatus(benchWith(before, after).host, signal)
+    expect(whatDiffers(result.staged, both)).toBe(`${only} is still installed`)
+    expect(whatDiffers(result.staged, await readRpmStatus(host, signal))).toBeUndefined()
+  })
+})
+
+describe('a transaction that was cut off', () => {
+  let folder = ''
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  /** What rpm is asked to do, with programs that only note how they are called. */
+  async function retried(files: readonly string[], beside: readonly string[]): Promise<readonly string[]> {
+    folder = await mkdtemp(join(tmpdir(), 'dnf-job-'))
+    await mkdir(join(folder, 'plan'))
+    await mkdir(join(folder, 'bin'))
+    for (const program of ['rpm', 'dnf']) {
+      const path = join(folder, 'bin', program)
+      await writeFile(path, `#!/bin/sh\necho "${program} $*" >>"${folder}/calls"\n`)
+      await chmod(path, 0o755)
+    }
+    const lists = { files, beside, began: [], removals: [], 'files.sha256': [], held: [], released: [], automatic: [] }
+    for (const [name, lines] of Object.entries(lists)) {
+      await writeFile(join(folder, 'plan', name), lines.map((line) => `${line}\n`).join(''))
+    }
+    const [program = '', ...args] = dnfJobArgv('dnf', { ...staged, folder })
+    await promisify(execFile)(program, args, { env: { PATH: `${folder}/bin:/usr/bin:/bin` } })
+    return (await readFile(`${folder}/calls`, 'utf8')).trim().split('\n')
+  }
+
+  const flags = '--oldpackage --replacepkgs --replacefiles'
+
+  it('never upgrades a kernel: that would remove the one that runs', async () => {
+    expect(await retried(['/f/kernel-core.rpm', '/f/tool.rpm'], ['/f/kernel-core.rpm'])).toEqual([
+      `rpm -U --nodeps /f/tool.rpm ${flags}`,
+      `rpm -i /f/kernel-core.rpm ${flags}`,
+    ])
+    expect(await retried(['/f/kernel-core.rpm'], ['/f/kernel-core.rpm'])).toEqual([
+      `rpm -i /f/kernel-core.rpm ${flags}`,
+    ])
+  })
+
+  it('upgrades all else as one', async () => {
+    expect(await retried(['/f/lib.rpm', '/f/tool.rpm'], [])).toEqual([`rpm -U /f/lib.rpm /f/tool.rpm ${flags}`])
+  })
+})
