@@ -24,7 +24,7 @@ async function installKured({ person }: Story, lock?: string): Promise<void> {
 const lockOf = (cluster: StoryCluster) => cluster.sim.server.peek(daemonSets, ref)?.metadata.annotations?.[annotation]
 const ownerOf = (cluster: StoryCluster) => JSON.parse(lockOf(cluster) ?? '{}').nodeID
 const ownersOf = (cluster: StoryCluster): readonly string[] =>
-  JSON.parse(lockOf(cluster) ?? '{"locks":[]}').locks.map(({ nodeID }: { readonly nodeID: string }) => nodeID)
+  (JSON.parse(lockOf(cluster) ?? '{}').locks ?? []).map(({ nodeID }: { readonly nodeID: string }) => nodeID)
 const locked = (nodeID: string, TTL = 0) =>
   JSON.stringify({ nodeID, metadata: { unschedulable: false }, created: '2026-01-01T00:00:00Z', TTL })
 const setLock = ({ person }: Story, text: string | null) =>
@@ -111,6 +111,23 @@ describe('the lock of kured', () => {
     expect(lockOf(cluster)).toBe('mine!')
     await setLock(story, null)
     await waiting.succeeds()
+  })
+
+  scenario('whose terms a person edits under work is held on', { nodes: 4 }, async (story) => {
+    const { cluster, update, person } = story
+    await installKured(story)
+    await person.setsPolicy({ locks: [kured] })
+    const running = update.script('true')
+    await cluster.nodeIs('w1', 'Working')
+    const seen = new Set<boolean>()
+    cluster.sim.server.onCommit(() => {
+      if (cluster.ledger.grants.length > 0) seen.add(lockOf(cluster)?.includes('slipway') === true)
+    })
+    await person.setsPolicy({ locks: [{ ...kured, annotation, maxOwners: 2 }] })
+    await cluster.until('its form is the new one', () => ownersOf(cluster).join() === 'slipway', 10_000)
+    await running.succeeds()
+    await cluster.until('the lock is given back', () => lockOf(cluster) === undefined, 60_000)
+    expect([...seen]).toEqual([true])
   })
 
   scenario('that the policy names no more is given back under work', { nodes: 4 }, async (story) => {

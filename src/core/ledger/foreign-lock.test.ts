@@ -60,6 +60,13 @@ describe('the lock of another tool', () => {
     expect(JSON.parse(lockWithUs(two, undefined, now))).toEqual({ maxOwners: 2, locks: [us] })
   })
 
+  it('with more owners than the policy has room for takes nobody’s place', () => {
+    const strangers = { lock: 'ours', strangers: ['w8', 'w9'] }
+    expect(judgeLock(kured, lockWithUs(kured, several('w8', 'w9', 'slipway'), now), now)).toMatchObject(strangers)
+    const back = lockWithoutUs(kured, several('w8', 'w9', 'slipway'))
+    expect(judgeLock(kured, back ?? '', now)).toMatchObject({ lock: 'closed', strangers: ['w8', 'w9'] })
+  })
+
   it.each<[ForeignLock['type'], string | undefined, string]>([
     ['Kured', undefined, 'weave.works/kured-node-lock'],
     ['Kustodian', undefined, 'k8s.io/kustodian-node-lock'],

@@ -48,17 +48,20 @@ export function judgeLock(lock: ForeignLock, text: string | undefined, now: Date
 /** The annotation with us as an owner, in the form the tool itself would write. */
 export function lockWithUs(lock: ForeignLock, text: string | undefined, now: Date): string {
   const us = { nodeID: lockOwnerID, metadata: { unschedulable: false }, created: now.toISOString(), TTL: 0 }
-  const { maxOwners = 1 } = lock
-  if (maxOwners === 1) return JSON.stringify(us)
   const others = (ownersIn(text) ?? []).filter((owner) => owner.nodeID !== lockOwnerID && !isOver(owner, now))
-  return JSON.stringify({ maxOwners, locks: [...others, us] })
+  return written(lock, [...others, us])
 }
 
 /** The annotation without us; null where nothing is left of it. */
-export function lockWithoutUs({ maxOwners = 1 }: ForeignLock, text: string | undefined): string | null {
+export function lockWithoutUs(lock: ForeignLock, text: string | undefined): string | null {
   const others = (ownersIn(text) ?? []).filter(({ nodeID }) => nodeID !== lockOwnerID)
-  if (others.length === 0) return null
-  return JSON.stringify(maxOwners === 1 ? others[0] : { maxOwners, locks: others })
+  return others.length === 0 ? null : written(lock, others)
+}
+
+/** Where an edit of the policy left room for fewer than there are, nobody loses what they own. */
+function written({ maxOwners = 1 }: ForeignLock, owners: readonly LockOwner[]): string {
+  const room = Math.max(maxOwners, owners.length)
+  return JSON.stringify(room === 1 ? owners[0] : { maxOwners: room, locks: owners })
 }
 
 function ownersIn(text: string | undefined): readonly LockOwner[] | undefined {

@@ -5,6 +5,7 @@ import { ManualClock } from '../../../test/fakes/manual-clock.ts'
 import { RecordingLog } from '../../../test/fakes/recording-log.ts'
 import type { ForeignLock } from '../../api/foreign-lock.ts'
 import { daemonSets } from '../../api/kube.ts'
+import { KubeError } from '../../api/kube-error.ts'
 import { ForeignLocks } from './foreign-locks.ts'
 
 const ref = { namespace: 'kube-system', name: 'kured' }
@@ -65,5 +66,77 @@ describe('a lock whose DaemonSet somebody wrote meanwhile', () => {
     await locks.take(signal)
     expect(writes).toBe(3)
     expect(locks.standing().areOurs).toBe(false)
+  })
+})
+
+describe('a lock of ours whose terms the policy changes', () => {
+  const us = { nodeID: 'slipway' }
+  const text = (api: FakeKubeApi, key = annotation) =>
+    JSON.parse(api.found(daemonSets, ref).metadata.annotations?.[key] ?? 'null')
+
+  /** Held by us; then what stood in the annotation after each write. */
+  async function edited(to: ForeignLock, from = lock) {
+    const { api, locks } = await following()
+    await locks.follow([from], signal)
+    await locks.take(signal)
+    const writes: unknown[] = []
+    api.after = (verb) => {
+      if (verb === 'patch') writes.push(text(api))
+    }
+    await locks.follow([to], signal)
+    return { api, locks, writes }
+  }
+
+  it.each<[string, ForeignLock]>([
+    ['the annotation, to what it was by default', { ...lock, annotation }],
+    ['the number of owners, to what it was by default', { ...lock, maxOwners: 1 }],
+    ['the number of owners', { ...lock, maxOwners: 3 }],
+  ])('is held on: %s', async (_name, to) => {
+    const { api, locks, writes } = await edited(to)
+    expect(writes).not.toContain(null)
+    expect(JSON.stringify(text(api))).toContain('slipway')
+    expect(locks.standing()).toMatchObject({ areOurs: true, closed: undefined })
+    expect(locks.isFollowing([to])).toBe(true)
+    expect(locks.isFollowing([lock])).toBe(false)
+    await locks.giveBack(signal)
+    expect(text(api)).toBeNull()
+  })
+
+  it('stands from then on in the form its tool reads', async () => {
+    const { api } = await edited({ ...lock, maxOwners: 3 })
+    expect(text(api)).toMatchObject({ maxOwners: 3, locks: [us] })
+  })
+
+  it('leaves the others their place when there is less room', async () => {
+    const { api, locks } = await edited({ ...lock, maxOwners: 1 }, { ...lock, maxOwners: 3 })
+    const others = [{ nodeID: 'w8' }, { nodeID: 'w9' }]
+    api.put(daemonSets, kured({ [annotation]: JSON.stringify({ maxOwners: 3, locks: [...others, us] }) }))
+    await locks.giveBack(signal)
+    expect(text(api)).toMatchObject({ locks: others })
+  })
+
+  it('is tried again where the write of it failed', async () => {
+    const { api, locks } = await following()
+    await locks.take(signal)
+    const to = { ...lock, maxOwners: 3 }
+    api.failure = new KubeError('ServerError', 'etcdserver: leader changed')
+    await expect(locks.follow([to], signal)).rejects.toThrow('leader changed')
+    expect(locks.isFollowing([to])).toBe(false)
+    api.failure = undefined
+    await locks.follow([to], signal)
+    expect(text(api)).toMatchObject({ maxOwners: 3, locks: [us] })
+  })
+
+  it('is given back where it is another from then on', async () => {
+    const { api, locks } = await edited({ ...lock, annotation: 'example.org/lock' })
+    expect(text(api)).toBeNull()
+    expect(locks.isFollowing([lock])).toBe(false)
+  })
+
+  it('is one, also where the policy names it twice', async () => {
+    const { locks } = await following()
+    const twice = [lock, lock, { ...lock, annotation }]
+    await locks.follow(twice, signal)
+    expect(locks.isFollowing(twice)).toBe(true)
   })
 })

@@ -12,13 +12,15 @@ import {
   lockWithoutUs,
   lockWithUs,
 } from '../../core/ledger/foreign-lock.ts'
+import { equalJson } from '../../core/merge-patch.ts'
 import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import { Store } from '../../kube/store.ts'
 import type { OperatorPorts } from '../ports.ts'
 
 interface Watched {
-  readonly lock: ForeignLock
+  /** As the policy has it; it may be edited and still be the same lock. */
+  lock: ForeignLock
   readonly store: Store<DaemonSet>
   readonly life: LinkedAbort
   isSynced: boolean
@@ -56,19 +58,34 @@ export class ForeignLocks {
 
   /** From now on these are the locks; one that is left out is given back first. */
   async follow(locks: readonly ForeignLock[], signal: AbortSignal): Promise<void> {
-    const wanted = new Map(locks.map((lock) => [JSON.stringify(lock), lock]))
+    const wanted = byIdentity(locks)
     for (const [key, watched] of this.#watched) {
       if (wanted.has(key)) continue
       await this.#giveBack(watched, signal)
       watched.life.abort('the policy does not name this lock any more')
       this.#watched.delete(key)
     }
-    for (const [key, lock] of wanted) if (!this.#watched.has(key)) this.#watched.set(key, this.#watch(lock))
+    for (const [key, lock] of wanted) {
+      const watched = this.#watched.get(key)
+      if (!watched) this.#watched.set(key, this.#watch(lock))
+      else if (!equalJson(watched.lock, lock)) await this.#keep(watched, lock, signal)
+    }
+  }
+
+  /** Under other terms: what is ours stays ours, in the form that its tool reads now. */
+  async #keep(watched: Watched, lock: ForeignLock, signal: AbortSignal): Promise<void> {
+    const now = this.#ports.clock.now()
+    const kept = { ...watched, lock }
+    await this.#write(kept, 'ours', (text) => lockWithUs(lock, text, now), signal)
+    watched.lock = lock
+    watched.refusal = kept.refusal
   }
 
   /** Whether what is told of them is about these locks. */
   isFollowing(locks: readonly ForeignLock[]): boolean {
-    return locks.length === this.#watched.size && locks.every((lock) => this.#watched.has(JSON.stringify(lock)))
+    const wanted = byIdentity(locks)
+    if (wanted.size !== this.#watched.size) return false
+    return [...wanted].every(([key, lock]) => equalJson(this.#watched.get(key)?.lock, lock))
   }
 
   standing(): LocksStanding {
@@ -178,6 +195,16 @@ export class ForeignLocks {
     )
     return watched
   }
+}
+
+/** One annotation of one DaemonSet is one lock, whatever else is said of it. */
+function byIdentity(locks: readonly ForeignLock[]): ReadonlyMap<string, ForeignLock> {
+  return new Map(
+    locks.map((lock) => {
+      const { namespace, name } = lock.daemonSet
+      return [`${namespace}/${name} ${lockAnnotation(lock)}`, lock]
+    }),
+  )
 }
 
 function selectionOf({ daemonSet: { namespace, name } }: ForeignLock) {
