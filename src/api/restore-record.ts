@@ -69,6 +69,7 @@ export const restoreRecordSchema = z.strictObject({
   parked: text,
   begun: z.array(z.enum(restoreSteps)),
   done: z.array(z.enum(restoreSteps)),
+  undoing: z.literal(true).optional().describe('it is being put back: it can only go on in that way'),
 })
 
 export type RestoreStep = (typeof restoreSteps)[number]

@@ -1,6 +1,6 @@
 // etcd restored on its hosts, with real etcd: the data folders are gone, the members come back with every key.
 
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -203,12 +203,67 @@ describe('etcd is restored', () => {
       const cutOff = new RestoreRun({ ...tools, clock: new SystemClock(), tell }, join(member.folder, 'restore'))
       await expect(cutOff.carryOut(record, cut.signal)).rejects.toThrow('cut off')
       const begun = (await cutOff.pending()) ?? record
-      const started: RestoreRecord = { ...begun, begun: [...begun.begun, 'StartEtcd'] }
-      await expect(cutOff.undo(started, signal)).rejects.toMatchObject({ code: 'Refused' })
+      const agreed: RestoreRecord = { ...begun, done: [...begun.done, 'StartEtcd'] }
+      await expect(cutOff.undo(agreed, signal)).rejects.toMatchObject({ code: 'Refused' })
       await cutOff.undo(begun, signal)
       await untilTrue('etcd agrees', () => allAgree(cluster, gateway))
       expect(await readKey(cluster, '/registry/key-late')).toBe('written after the backup')
       expect(await run(member).pending()).toBeUndefined()
+    }),
+  )
+
+  it('is undone while it waits for members that do not come, also a second time', { timeout: 240_000 }, () =>
+    lost(3, async ({ cluster, gateway, plan, run, snapshot }) => {
+      const [member] = cluster.members
+      if (!member) throw new Error('no member')
+      const cut = new AbortController()
+      const record = await plan(member)
+      const waiting = run(member).carryOut(record, cut.signal)
+      await untilTrue('the restored etcd runs', async () => {
+        const begun = (await run(member).pending())?.begun
+        return begun?.includes('StartEtcd') === true && cluster.isRunning(member.name)
+      })
+      cut.abort(new Error('cut off'))
+      await expect(waiting).rejects.toThrow('cut off')
+      const begun = (await run(member).pending()) ?? record
+
+      const state = join(member.folder, 'state')
+      mkdirSync(state)
+      cpSync(join(member.folder, 'restore'), join(state, 'restore'), { recursive: true })
+      const other = cliFixture(new FakeKubeApi(), { clock: new SystemClock() })
+      const place = ['--manifests', member.manifests, '--state-dir', state, '--file', snapshot]
+      expect(await other.run('backup', 'restore', ...place, '--members', `cp1=${member.peer}`)).toBe(3)
+      expect(other.err.text).toContain(`--members cp1=${member.peer}`)
+      expect(other.err.text).toContain('slipway backup restore --undo')
+
+      await run(member).undo(begun, signal)
+      // As if it had been cut off before its end was written down: what is back must stay.
+      await run(member).undo(begun, signal)
+      await untilTrue('etcd agrees', () => allAgree(cluster, gateway))
+      expect(await readKey(cluster, '/registry/key-late')).toBe('written after the backup')
+      expect(await run(member).pending()).toBeUndefined()
+      expect(readdirSync(member.dataDir)).toEqual(['member'])
+      await expect(run(member).carryOut({ ...begun, undoing: true }, signal)).rejects.toMatchObject({ code: 'Refused' })
+    }),
+  )
+
+  it('leaves nothing behind when it is undone where nothing was', { timeout: 240_000 }, () =>
+    lost(1, async ({ cluster, plan, run }) => {
+      const [member] = cluster.members
+      if (!member) throw new Error('no member')
+      const record = await plan(member)
+      renameSync(join(member.manifests, 'etcd.yaml'), join(member.folder, 'etcd.yaml'))
+      await untilTrue('etcd ends', () => Promise.resolve(!cluster.isRunning(member.name)))
+      rmSync(member.dataDir, { recursive: true, force: true })
+      const cut = new AbortController()
+      const tell = (line: string) => line === 'StartEtcd…' && cut.abort(new Error('cut off'))
+      const host = new LinuxHost({ disk: new FileDisk(), log: silentLog })
+      const tools = { host, requests: nodeRequests, clock: new SystemClock(), tell }
+      const cutOff = new RestoreRun(tools, join(member.folder, 'restore'))
+      await expect(cutOff.carryOut(record, cut.signal)).rejects.toThrow('cut off')
+      expect(readdirSync(member.dataDir)).toContain('member')
+      await run(member).undo((await cutOff.pending()) ?? record, signal)
+      expect(readdirSync(member.dataDir)).toEqual([])
     }),
   )
 

@@ -129,11 +129,29 @@ describe('a wrong key', () => {
     { method: 'Age', key: `${identity}Q` },
     { method: 'Age', key: recipient.slice(0, -1) },
     { method: 'Age', key: ' \n' },
+    { method: 'Age', key: '# only a comment\n' },
+    { method: 'Age', key: `${identity}\n${stranger}\n` },
+    { method: 'Age', key: 'correct horse\nbattery staple' },
     { method: 'Aes256Gcm', key: 'aGVsbG8=' },
     { method: 'Aes256Gcm', key: 'a passphrase' },
   ] as const)('that is none of its kind is refused before anything is stored: $method $key', async (cipher) => {
     await expect(encode(randomBytes(10), cipher)).rejects.toMatchObject({ code: 'BackupKeyWrong' })
   })
+})
+
+it.each([
+  ['an identity', `# created: 2026-01-05T08:00:00Z\n# public key: ${recipient}\n${identity}\n`, identity],
+  ['an identity with the line ends of Windows', `# public key: ${recipient}\r\n\r\n${identity}\r\n`, identity],
+  ['a passphrase', '# of the vault\n\ncorrect horse\n', 'correct horse'],
+])('%s in a file with comments is that key and no passphrase', async (_, file, bare) => {
+  const snapshot = randomBytes(1000)
+  const stored = await encode(snapshot, { method: 'Age', key: file })
+  const sums = sumsOf(snapshot, stored, { method: 'Age', key: '' })
+  for (const key of [bare, file]) expect((await decode(stored, sums, key)).equals(snapshot)).toBe(true)
+})
+
+it('a recipient in a file with comments cannot open either', () => {
+  expect(backupCodec.canDecode({ method: 'Age', key: `# to all\n${recipient}\n` })).toBe(false)
 })
 
 it('a recipient closes and cannot open', async () => {
@@ -191,6 +209,18 @@ describe.skipIf(typeof programs === 'string')('the program age', () => {
   it('knows our keys as its own', () => {
     writeFileSync(keyFile, `${identity}\n`)
     expect(execFileSync(keygen, ['-y', keyFile], { encoding: 'utf8' }).trim()).toBe(recipient)
+  })
+
+  it('writes a file of keys that we take as it is, and opens what we closed by it', async () => {
+    const written = join(folder, 'keygen.txt')
+    execFileSync(keygen, ['-o', written], { stdio: 'ignore' })
+    const key = readFileSync(written, 'utf8')
+    expect(key).toContain('# public key:')
+    const stored = await encode(snapshot, { method: 'Age', key })
+    writeFileSync(join(folder, 'by-file.age'), stored)
+    execFileSync(age, ['-d', '-i', written, '-o', join(folder, 'by-file'), join(folder, 'by-file.age')])
+    expect(zstdDecompressSync(readFileSync(join(folder, 'by-file'))).equals(snapshot)).toBe(true)
+    expect((await decode(stored, sumsOf(snapshot, stored, { method: 'Age', key }), key)).equals(snapshot)).toBe(true)
   })
 
   it('closes what we open', async () => {

@@ -12,7 +12,7 @@ type Bytes = AsyncIterable<Uint8Array>
 export const backupCodec: BackupCodec = {
   encode,
   decode,
-  canDecode: ({ method, key }) => method === 'Aes256Gcm' || ageKeyOf(key)?.kind !== 'recipient',
+  canDecode: ({ method, key }) => method === 'Aes256Gcm' || !isRecipient(key),
 }
 
 /** Nothing is begun, and nothing thrown, before the first piece is asked for. */
@@ -70,11 +70,16 @@ function damaged(name: string, what: string, cause?: unknown): SlipwayError {
   })
 }
 
+function isRecipient(text: string): boolean {
+  const key = ageKeyOf(text)
+  return 'kind' in key && key.kind === 'recipient'
+}
+
 function ageKey(text: string) {
   const key = ageKeyOf(text)
-  if (key) return key
-  throw new SlipwayError('BackupKeyWrong', 'the key of the backups is no key of age', {
-    nextStep: 'put an identity as age-keygen prints it, a recipient or a passphrase into the Secret',
+  if (!('wrong' in key)) return key
+  throw new SlipwayError('BackupKeyWrong', `the key of the backups is no key of age: ${key.wrong}`, {
+    nextStep: 'give one identity as age-keygen writes it, one recipient, or a passphrase of one line',
   })
 }
 

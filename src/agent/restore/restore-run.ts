@@ -36,6 +36,11 @@ export class RestoreRun {
 
   /** Carries out what is left of it. */
   async carryOut(plan: RestoreRecord, signal: AbortSignal): Promise<void> {
+    if (plan.undoing) {
+      throw new SlipwayError('Refused', 'this restore is being undone: it cannot go on any more', {
+        nextStep: 'run slipway backup restore --undo to its end, then begin anew',
+      })
+    }
     let record = plan
     const { tell } = this.#tools
     for (let step = nextStep(record); step; step = nextStep(record)) {
@@ -49,17 +54,19 @@ export class RestoreRun {
     await this.#close(record, 'done')
   }
 
-  /** Puts back what was there; refused once etcd was started with the restored data. */
+  /** Puts back what was there; refused once etcd has a majority with the restored data. */
   async undo(record: RestoreRecord, signal: AbortSignal): Promise<void> {
     if (!canUndo(record)) {
       throw new SlipwayError(
         'Refused',
-        'etcd was started with the restored data already: it cannot be undone any more',
+        'etcd runs with the restored data, and a majority has agreed to it: it cannot be undone any more',
         {
           nextStep: `go on with slipway backup restore; the data of before is in ${record.aside}`,
         },
       )
     }
+    // Cut off in between, what lies in the data folder may be of before: a start with it is no restore.
+    await this.#keep({ ...record, undoing: true })
     await putBack(record, this.#tools, signal)
     await this.#close(record, 'undone')
   }

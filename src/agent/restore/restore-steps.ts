@@ -3,7 +3,7 @@
 import type { RestoreRecord, RestoreStep } from '../../api/restore-record.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { memberNames } from '../../core/restore/member-site.ts'
-import { restoreCommand, restoringFolder } from '../../core/restore/restore-plan.ts'
+import { nothingBefore, restoreCommand, restoringFolder } from '../../core/restore/restore-plan.ts'
 import { sleep } from '../../kube/sleep.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Host } from '../../ports/host.ts'
@@ -42,22 +42,33 @@ export const perform: Readonly<Record<RestoreStep, Perform>> = {
   Check: check,
 }
 
-/** While nothing was started: the old data and the manifests go back to where they were. */
+/**
+ * The old data and the manifests go back to where they were. It may be repeated at any point: the old data is never taken for the
+ * restored one.
+ */
 export async function putBack(record: RestoreRecord, tools: RestoreTools, signal: AbortSignal): Promise<void> {
-  const { site, aside } = record
-  const { files } = tools.host
-  await run(tools.host, ['rm', '-rf', restoringFolder(record)], signal)
-  if ((await files.look(`${aside}/member`)).kind === 'folder') {
-    // What was restored can be restored again; what was there before cannot.
-    await run(tools.host, ['rm', '-rf', `${site.dataDir}/member`], signal)
-    await files.rename(`${aside}/member`, `${site.dataDir}/member`)
-    await run(tools.host, ['rmdir', aside], signal)
-  } else if (record.begun.includes('Place')) {
-    // There was nothing before.
-    await run(tools.host, ['rm', '-rf', `${site.dataDir}/member`], signal)
-  }
+  const { site } = record
+  // Before data was touched nothing has to end, and with a dead kubelet nothing would.
+  if (record.begun.includes('PutAside')) await stop(record, tools, signal)
+  await putDataBack(record, tools.host, signal)
   if (site.kind === 'Service') await run(tools.host, ['systemctl', 'start', '--no-block', etcdUnit], signal)
   for (const { name } of site.components.toReversed()) await unpark(name, record, tools)
+}
+
+async function putDataBack(record: RestoreRecord, host: Host, signal: AbortSignal): Promise<void> {
+  const { site, aside } = record
+  const isFolder = async (path: string) => (await host.files.look(path)).kind === 'folder'
+  const nothing = nothingBefore(record)
+  await run(host, ['rm', '-rf', restoringFolder(record)], signal)
+  // What was restored can be restored again; what was there before cannot.
+  if (await isFolder(`${aside}/member`)) {
+    await run(host, ['rm', '-rf', `${site.dataDir}/member`], signal)
+    await host.files.rename(`${aside}/member`, `${site.dataDir}/member`)
+  } else if (await isFolder(nothing)) {
+    await run(host, ['rm', '-rf', `${site.dataDir}/member`], signal)
+    await run(host, ['rmdir', nothing], signal)
+  }
+  if (await isFolder(aside)) await run(host, ['rmdir', aside], signal)
 }
 
 async function stop(record: RestoreRecord, tools: RestoreTools, signal: AbortSignal): Promise<void> {
@@ -93,16 +104,17 @@ function gone(error: unknown): undefined {
   throw error
 }
 
-async function putAside({ site, aside }: RestoreRecord, { host }: RestoreTools, signal: AbortSignal): Promise<void> {
+async function putAside(record: RestoreRecord, { host }: RestoreTools, signal: AbortSignal): Promise<void> {
+  const { site, aside } = record
   if ((await host.files.look(site.dataDir)).kind === 'none') {
     await run(host, ['mkdir', '-p', '-m', '0700', site.dataDir], signal)
   }
-  const data = `${site.dataDir}/member`
-  if ((await host.files.look(data)).kind !== 'folder') return
   // A second time there is nothing to put aside: what lies there by then is not the old data.
   if ((await host.files.look(`${aside}/member`)).kind === 'folder') return
   await run(host, ['mkdir', '-p', '-m', '0700', aside], signal)
-  await host.files.rename(data, `${aside}/member`)
+  const data = `${site.dataDir}/member`
+  if ((await host.files.look(data)).kind === 'folder') await host.files.rename(data, `${aside}/member`)
+  else await run(host, ['mkdir', '-p', '-m', '0700', nothingBefore(record)], signal)
 }
 
 async function restore(record: RestoreRecord, { host }: RestoreTools, signal: AbortSignal): Promise<void> {
@@ -129,7 +141,8 @@ async function startEtcd(record: RestoreRecord, tools: RestoreTools, signal: Abo
   const others = memberNames(members).filter((name) => name !== site.name)
   const what = others.length > 0 ? `a majority of etcd (this host and ${others.join(', ')})` : 'etcd'
   const gateway = await gatewayTo(record, tools)
-  await until({ tools, withinMs: membersMs, what }, signal, () =>
+  const orElse = ', or put back what was there with --undo'
+  await until({ tools, withinMs: membersMs, what, orElse }, signal, () =>
     problemOf(gateway.readAgreed(site.etcd.url, signal), signal),
   )
 }
@@ -202,9 +215,9 @@ async function run(host: Host, argv: readonly string[], signal: AbortSignal, tim
   throw failed(`${argv.join(' ')} ended with ${result.exitCode}: ${said}`)
 }
 
-function failed(message: string): SlipwayError {
+function failed(message: string, orElse = ''): SlipwayError {
   return new SlipwayError('RestoreFailed', message, {
-    nextStep: 'put that right, then run slipway backup restore again: it goes on where it stopped',
+    nextStep: `put that right, then run slipway backup restore again: it goes on where it stopped${orElse}`,
   })
 }
 
@@ -219,8 +232,16 @@ async function problemOf(attempt: Promise<unknown>, signal: AbortSignal): Promis
   }
 }
 
+interface Wait {
+  readonly tools: RestoreTools
+  readonly withinMs: number
+  readonly what: string
+  /** What else a person can do. */
+  readonly orElse?: string
+}
+
 async function until(
-  { tools, withinMs, what }: { readonly tools: RestoreTools; readonly withinMs: number; readonly what: string },
+  { tools, withinMs, what, orElse }: Wait,
   signal: AbortSignal,
   look: () => Promise<string | undefined>,
 ): Promise<void> {
@@ -231,7 +252,7 @@ async function until(
     const problem = await look()
     if (problem === undefined) return
     const now = clock.monotonicMs()
-    if (now - beganMs > withinMs) throw failed(`waited ${withinMs / 60_000} minutes for ${what}: ${problem}`)
+    if (now - beganMs > withinMs) throw failed(`waited ${withinMs / 60_000} minutes for ${what}: ${problem}`, orElse)
     if (now - toldMs >= tellEveryMs) {
       toldMs = now
       tell(`still waiting for ${what}: ${problem}`)

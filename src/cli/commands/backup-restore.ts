@@ -7,6 +7,7 @@ import { SlipwayError } from '../../api/slipway-error.ts'
 import { clustersOf } from '../../core/restore/backup-choice.ts'
 import { memberNames } from '../../core/restore/member-site.ts'
 import { otherMembers } from '../../core/restore/other-members.ts'
+import { differences } from '../../core/restore/pending-restore.ts'
 import { canUndo, describeRestore } from '../../core/restore/restore-plan.ts'
 import type { BackupShelf, PlannedRestore } from '../../ports/backup-shelf.ts'
 import { type PlaceOptions, placeOf, placeOptions, shelfOf } from '../backup-options.ts'
@@ -37,7 +38,7 @@ export function addBackupRestore(parent: Command, run: RunAction): void {
     .option('--restore-id <id>', 'on every host but the first: as the first one printed it')
     .option('--list', 'only list what the store holds')
     .option('--yes', 'do not ask')
-    .option('--undo', 'put back what was there, as long as nothing was started')
+    .option('--undo', 'put back what was there, as long as the restored etcd has no majority')
     .addHelpText('after', help)
     .action(run(runRestore))
 }
@@ -57,6 +58,7 @@ async function runRestore(context: CommandContext, name: string | undefined, opt
   if (options.list) return list(context, shelf, options)
   const pending = await shelf.pending()
   if (options.undo) return undo(context, shelf, pending, options)
+  if (pending) refuseOther(pending, name, options)
   const planned = pending
     ? undefined
     : await shelf.plan(
@@ -120,6 +122,23 @@ function refuseGuess(planned: PlannedRestore | undefined, { yes }: RestoreOption
   )
 }
 
+/** What was begun wins over what is asked for: silently, a person would wait for something else. */
+function refuseOther(pending: RestoreRecord, name: string | undefined, options: RestoreOptions): void {
+  const { members, restoreId } = options
+  const other = differences(pending, { ...placeOf(options), name, members, restoreId })
+  if (other.length === 0) return
+  const { backup, startedAt } = pending
+  throw new SlipwayError(
+    'Refused',
+    `a restore of ${backup.name} was begun here at ${startedAt}, and not with ${other.join(', ')}`,
+    {
+      nextStep: canUndo(pending)
+        ? 'go on with it by slipway backup restore alone, or put back what was there first: slipway backup restore --undo'
+        : 'go on with it by slipway backup restore alone: etcd runs with the restored data already',
+    },
+  )
+}
+
 async function undo(
   context: CommandContext,
   shelf: BackupShelf,
@@ -130,7 +149,9 @@ async function undo(
     throw new SlipwayError('NotFound', 'no restore was begun here', { nextStep: 'there is nothing to undo' })
   }
   if (canUndo(pending)) {
-    writeLines(context.out, [`The data of before comes back from ${pending.aside}, and the static pods start again.`])
+    writeLines(context.out, [
+      `The restored etcd stops if it runs, the data of before comes back from ${pending.aside}, and the static pods start again.`,
+    ])
     if (!(yes || (await context.confirm('Do it? Only "yes" is a yes: ')))) return exitCode.blocked
   }
   await shelf.undo(pending, (line) => context.out.write(`${line}\n`), context.signal)

@@ -51,6 +51,11 @@ export function planRestore(wish: RestoreWish): RestoreRecord {
   }
 }
 
+/** Beside where the data of before would be: a sign that there was none. */
+export function nothingBefore({ aside }: RestoreRecord): string {
+  return `${aside}/there-was-nothing`
+}
+
 /** Where etcdutl writes to before it is put into its place: the same file system, whatever is mounted where. */
 export function restoringFolder({ site }: RestoreRecord): string {
   return `${site.dataDir}/restoring`
@@ -77,9 +82,9 @@ export function restoreCommand(record: RestoreRecord): readonly string[] {
   ]
 }
 
-/** Nothing has been started yet: what was there can be put back. */
-export function canUndo({ begun }: RestoreRecord): boolean {
-  return !begun.includes('StartEtcd')
+/** As long as no majority was seen: until then this etcd has agreed to nothing that is only in the restored data. */
+export function canUndo({ done }: RestoreRecord): boolean {
+  return !done.includes('StartEtcd')
 }
 
 export function nextStep({ done }: RestoreRecord): RestoreStep | undefined {

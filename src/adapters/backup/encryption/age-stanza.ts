@@ -24,18 +24,25 @@ const workFactor = 15
 const maxWorkFactor = 20
 const noNonce = Buffer.alloc(12)
 
-/** Undefined for what looks like a key of age and is none. */
-export function ageKeyOf(text: string): AgeKey | undefined {
-  const trimmed = text.trim()
-  if (/^age-secret-key-/i.test(trimmed)) {
-    const secret = bytesOfBech32(trimmed, 'age-secret-key-')
-    return secret?.length === 32 ? { kind: 'identity', secret, recipient: publicOf(secret) } : undefined
+/** Of a text as it stands in a Secret or a file, also as age-keygen writes it: its lines of comment do not count. */
+export function ageKeyOf(text: string): AgeKey | { readonly wrong: string } {
+  const lines = text.split(/\r?\n/).map((line) => line.trim())
+  const [key, ...more] = lines.filter((line) => line !== '' && !line.startsWith('#'))
+  if (key === undefined) return { wrong: 'there is nothing in it but blank lines and comments' }
+  if (more.length > 0) {
+    return { wrong: `it has ${more.length + 1} lines besides comments, and one of them must be the key` }
   }
-  if (/^age1/i.test(trimmed)) {
-    const recipient = bytesOfBech32(trimmed, 'age')
-    return recipient?.length === 32 ? { kind: 'recipient', recipient } : undefined
+  if (/^age-secret-key-/i.test(key)) {
+    const secret = bytesOfBech32(key, 'age-secret-key-')
+    if (secret?.length === 32) return { kind: 'identity', secret, recipient: publicOf(secret) }
+    return { wrong: 'it looks like an identity (AGE-SECRET-KEY-1…), but is mistyped or cut' }
   }
-  return trimmed === '' ? undefined : { kind: 'passphrase', text: trimmed }
+  if (/^age1/i.test(key)) {
+    const recipient = bytesOfBech32(key, 'age')
+    if (recipient?.length === 32) return { kind: 'recipient', recipient }
+    return { wrong: 'it looks like a recipient (age1…), but is mistyped or cut' }
+  }
+  return { kind: 'passphrase', text: key }
 }
 
 export async function wrapFileKey(fileKey: Buffer, key: AgeKey): Promise<Stanza> {
