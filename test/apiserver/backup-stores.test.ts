@@ -205,11 +205,18 @@ describe.each(present.map((server) => ({ name: server.name, server })))('a bucke
     })
   }
 
-  test('takes what is uploaded in parts, each signed', async () => {
-    const store = await open({ s3: s3(await makeBucket('in-parts')) }, keys)
-    await store.put('large', once(randomBytes(large)), signal)
-    expect(await store.list(signal)).toEqual([{ name: 'large', bytes: large }])
-  })
+  test.each(['md5', 'sha256'] as const)(
+    'takes what is uploaded in parts, each signed, with sums of %s',
+    async (sum) => {
+      const place = { name: 'here', s3: s3(await makeBucket(`in-parts-${sum}`)) }
+      const store = await backupStores({ ...tools, sum }).open(place, keys, signal)
+      openStores.add(store)
+      await store.put('small', once(Buffer.from('hello')), signal)
+      await store.remove('small', signal)
+      await store.put('large', once(randomBytes(large)), signal)
+      expect(await store.list(signal)).toEqual([{ name: 'large', bytes: large }])
+    },
+  )
 
   test('is reached over TLS by its own authority only', async () => {
     const bucket = await makeBucket('secured')

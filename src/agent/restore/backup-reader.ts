@@ -96,7 +96,14 @@ export class BackupReader {
   }
 
   async #settings({ folder, settings }: BackupPlace): Promise<Settings> {
-    if (folder !== undefined) return { store: { name: 'folder', path: folder }, secrets: {} }
+    if (folder !== undefined) {
+      // From a container there is no folder of the host to begin at.
+      if (!folder.startsWith('/')) throw missing(`the folder ${folder} is not named from / on`)
+      const { kind } = await this.#parts.host.files.look(folder)
+      if (kind === 'none') throw missing(`there is no folder ${folder}`)
+      if (kind === 'file') throw missing(`${folder} is a file, no folder with backups`)
+      return { store: { name: 'folder', path: folder }, secrets: {} }
+    }
     if (settings !== undefined) return settingsOf(settings, await this.#text(settings))
     const kept = this.#kept
     const text = await this.#parts.host.disk.read(kept)
@@ -120,12 +127,14 @@ export class BackupReader {
   async #text(path: string): Promise<string> {
     const text = await this.#parts.host.disk.read(path)
     if (text !== undefined) return text.trim()
-    throw new SlipwayError('NotFound', `${path} is not there`, { nextStep: 'correct the path' })
+    throw missing(`${path} is not there`)
   }
 
   /** A bare snapshot tells of itself what it can. */
   async #ofFile(file: string, signal: AbortSignal): Promise<BackupManifest> {
     const { host, clock, sum } = this.#parts
+    // As this process sees it, which reads it itself.
+    if ((await host.disk.bytes(file)) === undefined) throw missing(`there is no file ${file}`)
     const etcdutl = await this.#parts.etcdutl(undefined, signal)
     const { sha256, bytes } = await sum(file)
     const argv = [etcdutl.path, 'snapshot', 'status', file, '--write-out=json']
@@ -170,19 +179,28 @@ async function found(store: BackupStore, { name, own }: WantedBackup, signal: Ab
     const choice = chooseBackup(all, await own(clustersOf(all)))
     if ('chosen' in choice) return choice.chosen
     if ('unclear' in choice) {
-      throw new SlipwayError(
-        'Refused',
-        `no backup of ${store.location('').replace(/\/$/, '')} is chosen: ${choice.unclear}`,
-        {
-          nextStep: 'name the backup that is meant; slipway backup restore --list shows which is of which cluster',
-        },
-      )
+      throw new SlipwayError('Refused', `no backup of ${placeName(store)} is chosen: ${choice.unclear}`, {
+        nextStep: 'name the backup that is meant; slipway backup restore --list shows which is of which cluster',
+      })
     }
   }
+  if (all.length === 0) {
+    throw new SlipwayError('NotFound', `${placeName(store)} holds no backup`, {
+      nextStep: 'look whether it is the right place; a backup is NAME with NAME.json beside it',
+    })
+  }
   const known = all.slice(0, 5).map((each) => each.name)
-  throw new SlipwayError('NotFound', `${store.location(name ?? '')} holds no such backup`, {
-    nextStep: known.length > 0 ? `it has ${known.join(', ')}` : 'look at the place and its credentials',
+  throw new SlipwayError('NotFound', `${placeName(store)} holds no such backup as ${name}`, {
+    nextStep: `it has ${known.join(', ')}${all.length > known.length ? ', …' : ''}`,
   })
+}
+
+function placeName(store: BackupStore): string {
+  return store.location('').replace(/\/$/, '')
+}
+
+function missing(message: string): SlipwayError {
+  return new SlipwayError('NotFound', message, { nextStep: 'correct the path' })
 }
 
 function settingsOf(path: string, text: string): Settings {

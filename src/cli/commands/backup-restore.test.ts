@@ -82,6 +82,22 @@ describe('slipway backup verify', () => {
   })
 })
 
+describe('a place where nothing is', () => {
+  it.each([
+    ['a folder that is not there', () => ['--folder', join(folder, 'nope')], /there is no folder \S+\/nope/],
+    ['a folder without its beginning', () => ['--folder', 'nope'], /the folder nope is not named from \/ on/],
+    ['a file for a folder', () => ['--folder', join(folder, 'key')], /key is a file, no folder/],
+    ['a folder without a backup', () => ['--folder', join(folder, 'empty')], /\/empty holds no backup/],
+    ['a snapshot that is not there', () => ['--file', join(folder, 'nope.db')], /there is no file \S+\/nope\.db/],
+  ])('is told: %s', async (_, place, said) => {
+    await mkdir(join(folder, 'empty'), { recursive: true })
+    const { code, err } = await cli(['backup', 'verify', ...place()])
+    expect(code).toBe(2)
+    expect(err).toMatch(said)
+    expect(err).not.toMatch(/etcdutl|credentials/)
+  })
+})
+
 describe('slipway backup restore', () => {
   const there = () => ['--folder', folder, '--state-dir', join(folder, 'state'), '--manifests', join(folder, 'none')]
 

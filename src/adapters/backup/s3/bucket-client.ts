@@ -12,6 +12,7 @@ import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { createSecureContext, rootCertificates } from 'node:tls'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Random } from '../../../ports/random.ts'
+import { possibleSum, type SumKind, sumHeaders } from './body-sum.ts'
 import { errorOfAnswer, errorOfSilence, isPassing } from './bucket-errors.ts'
 import { encodedPart, type SigningKeys, signedHeaders } from './signature.ts'
 
@@ -36,12 +37,15 @@ export interface BucketTools {
   /** How long the server may stay silent. */
   readonly silenceMs?: number
   readonly attempts?: number
+  /** By which what is stored is told to be whole; absent = what this machine can make. */
+  readonly sum?: SumKind
 }
 
 export interface BucketRequest {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'HEAD'
   readonly key: string
   readonly query?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array
   /** What is being done, for people. */
   readonly what: string
@@ -64,6 +68,8 @@ const maxAnswerBytes = 4 * 1024 * 1024
 const pieceBytes = 64 * 1024
 
 export class BucketClient {
+  /** Undefined where none is sent: who comes with a token speaks to Google, which knows nothing of S3's own sums. */
+  readonly sum: SumKind | undefined
   readonly #settings: BucketSettings
   readonly #tools: BucketTools
   readonly #plain: PlainAgent
@@ -74,6 +80,8 @@ export class BucketClient {
     const options = { keepAlive: true, ...(tools.proxyEnv && { proxyEnv: { ...tools.proxyEnv } }) }
     this.#settings = settings
     this.#tools = tools
+    const sum = tools.sum ?? possibleSum()
+    this.sum = sum === 'sha256' && 'token' in settings.credentials ? undefined : sum
     this.#plain = new PlainAgent(options)
     // Read once: a server may close after each part, and some megabytes of certificates for each connection wait long to be cleared away.
     const trusted = ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...rootCertificates, ca] }) }
@@ -177,10 +185,12 @@ export class BucketClient {
     })
   }
 
-  #headers({ method, body }: BucketRequest, url: URL): Readonly<Record<string, string>> {
+  #headers({ method, body, headers: more }: BucketRequest, url: URL): Readonly<Record<string, string>> {
     const { credentials, region } = this.#settings
     const headers = {
       'user-agent': 'slipway',
+      ...more,
+      ...(method === 'PUT' && body !== undefined && this.sum !== undefined && sumHeaders(this.sum, body)),
       ...((body !== undefined || method === 'PUT' || method === 'POST') && {
         'content-length': String(body?.length ?? 0),
       }),

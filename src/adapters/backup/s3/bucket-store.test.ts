@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Clock } from '../../../ports/clock.ts'
 import { SeededRandom } from '../../../sim/seeded-random.ts'
+import { possibleSum } from './body-sum.ts'
 import { BucketClient, type BucketTools } from './bucket-client.ts'
 import { BucketStore } from './bucket-store.ts'
 
@@ -204,6 +206,39 @@ describe('an upload in parts', () => {
   })
 })
 
+describe('a bucket that locks its objects takes only what comes with its sum', () => {
+  const sumOf = (kind: string, body: Buffer) => createHash(kind).update(body).digest('base64')
+  /** As S3 refuses it; a sum of SHA-256 in parts only where the upload was begun with it, and again at its end. */
+  const locking = (asked: Asked, answer: ServerResponse) => {
+    const { 'content-md5': md5, 'x-amz-checksum-sha256': sha256, authorization = '' } = asked.headers
+    if (asked.method !== 'PUT') return false
+    const isSummed = md5 === sumOf('md5', asked.body) || sha256 === sumOf('sha256', asked.body)
+    const isSigned = /SignedHeaders=[^,]*(content-md5|x-amz-checksum-sha256)/.test(authorization)
+    if (isSummed && isSigned) return false
+    say(answer, 400, xml('InvalidRequest'))
+    return true
+  }
+
+  it.each(['md5', 'sha256'] as const)('whole and in parts, by %s', async (sum) => {
+    const { store, asked } = await rig(inParts(locking), { sum })
+    await store.put('small', content('small'), signal)
+    await store.put('large', content('0123456789abcdefghijABCDE'), signal)
+    const begun = asked.find(({ url }) => url.endsWith('?uploads='))
+    const end = asked.at(-1)?.body.toString() ?? ''
+    expect(begun?.headers['x-amz-checksum-algorithm']).toBe(sum === 'sha256' ? 'SHA256' : undefined)
+    expect(end.match(/<ChecksumSHA256>/g) ?? []).toHaveLength(sum === 'sha256' ? 3 : 0)
+    if (sum === 'sha256') expect(end).toContain(`<ChecksumSHA256>${sumOf(sum, Buffer.from('ABCDE'))}</ChecksumSHA256>`)
+  })
+
+  it('what this machine can make is MD5, unless it must not', () => {
+    expect(possibleSum()).toBe('md5')
+    const unsupported = () => {
+      throw new Error('error:0308010C:digital envelope routines::unsupported')
+    }
+    expect(possibleSum(unsupported)).toBe('sha256')
+  })
+})
+
 it('a part that is sent in many pieces comes as it was, twice where the first time broke off', async () => {
   const { asked, settings } = await rig((_, answer, count) => (count === 1 ? answer.destroy() : say(answer, 200)))
   const client = new BucketClient(settings, { clock: new HastyClock(), random: new SeededRandom(1) })
@@ -232,15 +267,17 @@ it('a bucket may be part of the host’s name, behind a proxy', async () => {
 })
 
 it('a token goes along as it is, and nothing is signed', async () => {
+  const tools = { clock: new HastyClock(), random: new SeededRandom(1) }
   const { asked, settings } = await rig((_, answer) => say(answer, 200))
-  const client = new BucketClient(
-    { ...settings, credentials: { token: 'ya29.short-lived' } },
-    { clock: new HastyClock(), random: new SeededRandom(1) },
-  )
+  const client = new BucketClient({ ...settings, credentials: { token: 'ya29.short-lived' } }, tools)
   closing.push(() => client.close())
   await new BucketStore(client, { scheme: 'gs', bucket: 'backups' }).put('b1', content('small'), signal)
   expect(asked[0]?.headers.authorization).toBe('Bearer ya29.short-lived')
   expect(asked[0]?.headers).not.toHaveProperty('x-amz-date')
+  expect(asked[0]?.headers).toHaveProperty('content-md5')
+  expect(
+    new BucketClient({ ...settings, credentials: { token: 't' } }, { ...tools, sum: 'sha256' }).sum,
+  ).toBeUndefined()
 })
 
 it('one who is told to stop stops, also between two tries', async () => {

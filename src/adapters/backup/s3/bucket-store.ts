@@ -3,9 +3,10 @@
 
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { OpenStore, StoredObject } from '../../../ports/backup-store.ts'
+import { algorithmHeader, sumOfBody } from './body-sum.ts'
 import type { BucketClient } from './bucket-client.ts'
 import { errorOfAnswer } from './bucket-errors.ts'
-import { completionOf, errorOf, listedPage, unfinishedUploads, uploadOf } from './bucket-xml.ts'
+import { completionOf, errorOf, listedPage, type SentPart, unfinishedUploads, uploadOf } from './bucket-xml.ts'
 import { filledParts, type Part } from './part-filler.ts'
 
 /** The least S3 takes, for two of them are held in memory. With the most parts there may be, 10,000, room for six times the largest etcd. */
@@ -51,8 +52,8 @@ export class BucketStore implements OpenStore {
     await this.#clearUploads(key, signal)
     const upload = await this.#beginUpload(key, signal)
     try {
-      const { tags, bytes } = await this.#sendParts(key, upload, first, parts, signal)
-      await this.#complete(key, upload, tags, bytes, signal)
+      const { sent, bytes } = await this.#sendParts(key, upload, first, parts, signal)
+      await this.#complete(key, upload, sent, bytes, signal)
     } catch (error) {
       // The first failure is the one to tell; where this fails too, the next upload of the name clears both.
       await this.#abort(key, upload, AbortSignal.timeout(clearMs)).catch(() => undefined)
@@ -118,7 +119,8 @@ export class BucketStore implements OpenStore {
 
   async #beginUpload(key: string, signal: AbortSignal): Promise<string> {
     const query = { uploads: '' }
-    const { body } = await this.#client.send({ method: 'POST', key, query, what: 'storing' }, signal)
+    const headers = this.#client.sum === 'sha256' ? algorithmHeader : {}
+    const { body } = await this.#client.send({ method: 'POST', key, query, headers, what: 'storing' }, signal)
     const upload = uploadOf(body)
     if (upload !== undefined) return upload
     throw new SlipwayError('StoreRefused', `storing ${key}: the store does not take uploads in parts`, {
@@ -133,21 +135,21 @@ export class BucketStore implements OpenStore {
     first: Part,
     rest: AsyncIterator<Part>,
     signal: AbortSignal,
-  ): Promise<{ readonly tags: readonly string[]; readonly bytes: number }> {
-    const tags: string[] = []
+  ): Promise<{ readonly sent: readonly SentPart[]; readonly bytes: number }> {
+    const sent: SentPart[] = []
     let bytes = 0
-    let sending: Promise<string> | undefined
+    let sending: Promise<SentPart> | undefined
     try {
       for (let part: Part | undefined = first; part; part = (await rest.next()).value) {
-        if (sending !== undefined) tags.push(await sending)
+        if (sending !== undefined) sent.push(await sending)
         bytes += part.content.length
-        sending = this.#sendPart(key, upload, tags.length + 1, part.content, signal)
+        sending = this.#sendPart(key, upload, sent.length + 1, part.content, signal)
         // Looked at when the next part is ready; until then a failure must not count as unheard.
         sending.catch(() => undefined)
         if (part.isLast) break
       }
-      if (sending !== undefined) tags.push(await sending)
-      return { tags, bytes }
+      if (sending !== undefined) sent.push(await sending)
+      return { sent, bytes }
     } catch (error) {
       // The buffer it reads from must not go before it has ended.
       await sending?.catch(() => undefined)
@@ -161,10 +163,12 @@ export class BucketStore implements OpenStore {
     number: number,
     body: Uint8Array,
     signal: AbortSignal,
-  ): Promise<string> {
+  ): Promise<SentPart> {
     const query = { partNumber: String(number), uploadId }
     const { headers } = await this.#client.send({ method: 'PUT', key, query, body, what: 'storing a part of' }, signal)
-    if (headers.etag !== undefined) return headers.etag
+    if (headers.etag !== undefined) {
+      return { tag: headers.etag, ...(this.#client.sum === 'sha256' && { sha256: sumOfBody('sha256', body) }) }
+    }
     throw new SlipwayError('StoreRefused', `storing ${key}: the store gives no tag for part ${number}`, {
       nextStep: 'look whether the endpoint is one of S3',
     })
@@ -173,11 +177,11 @@ export class BucketStore implements OpenStore {
   async #complete(
     key: string,
     uploadId: string,
-    tags: readonly string[],
+    sent: readonly SentPart[],
     bytes: number,
     signal: AbortSignal,
   ): Promise<void> {
-    const body = Buffer.from(completionOf(tags))
+    const body = Buffer.from(completionOf(sent))
     const answer = await this.#client.send(
       { method: 'POST', key, query: { uploadId }, body, what: 'ending the upload of', accepted: [404] },
       signal,

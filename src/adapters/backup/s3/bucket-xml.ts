@@ -38,8 +38,17 @@ export function unfinishedUploads(text: string, key: string): readonly string[] 
     .flatMap((part) => textIn(part, 'UploadId') ?? [])
 }
 
-export function completionOf(tags: readonly string[]): string {
-  const parts = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escaped(tag)}</ETag></Part>`)
+export interface SentPart {
+  readonly tag: string
+  /** Where the upload was begun with sums of this kind, each is named again at its end. */
+  readonly sha256?: string
+}
+
+export function completionOf(sent: readonly SentPart[]): string {
+  const parts = sent.map(({ tag, sha256 }, at) => {
+    const sum = sha256 === undefined ? '' : `<ChecksumSHA256>${sha256}</ChecksumSHA256>`
+    return `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escaped(tag)}</ETag>${sum}</Part>`
+  })
   return `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
 }
 
