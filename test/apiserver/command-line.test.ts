@@ -72,7 +72,7 @@ describe.skipIf(missing)('the command line and a real API server', () => {
       expect(before.of('Rights')).toMatchObject([{ result: 'Ok' }])
     }, patient)
 
-    await runProgram('sh', ['-c', 'slipway install --print | kubectl apply -f -'], { env })
+    await runProgram('sh', ['-c', 'slipway install --print | kubectl apply --server-side -f -'], { env })
     await vi.waitFor(async () => {
       const after = await doctor()
       expect(after.of('Kinds')).toMatchObject([{ result: 'Ok' }])

@@ -1,4 +1,4 @@
-// Slipway installed as the README says, `slipway install --print | kubectl apply -f -`, and credentials of its accounts.
+// Slipway installed as the README says, `slipway install --print | kubectl apply --server-side -f -`, and credentials of its accounts.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
