@@ -21,7 +21,7 @@ export async function installSlipway(server: ApiServer, ...options: readonly str
 
 /** What that program prints for it, over whatever was installed before. */
 export async function installFrom(program: string, server: ApiServer, ...options: readonly string[]): Promise<void> {
-  await kubectl(server, ['apply', '-f', '-'], await printed(program, options))
+  await kubectl(server, ['apply', '--server-side', '-f', '-'], await printed(program, options))
   await kubectl(server, ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s'])
 }
 
