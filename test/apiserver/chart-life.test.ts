@@ -126,7 +126,7 @@ describe.skipIf(missing)('an installation', () => {
     const { code, out, err } = await slipway('install', '--timeout', '50s')
     expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('operator 2/2 ready, agents 2/2 ready') })
     expect(out).toMatch(
-      /applied in namespace slipway-system: \d+ created\nSlipway is ready\. What next:\n {2}slipway nodes/,
+      /applied in namespace slipway-system: \d+ created\nSlipway is ready\. What next:\n {2}slipway doctor/,
     )
   })
 

@@ -181,7 +181,7 @@ function whatNext({ hostService, only }: InstallSettings, waited: boolean): stri
   return [
     waited ? 'Slipway is ready. What next:' : 'What next:',
     ...(hostService ? ['  slipway install --print-unit    the unit of the agents, for every host'] : []),
-    '  slipway doctor                  whether everything is as it should be',
+    '  slipway doctor                  whether all of it is there, and the cluster ready for work',
     '  slipway nodes                   every node, and whether its agent has reported',
     ...(only === undefined ? ['  slipway plan --kubernetes …     an update before it begins'] : []),
     '  slipway status                  what goes on',
