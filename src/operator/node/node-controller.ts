@@ -91,8 +91,9 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const heldOver = grant && options.grants.heldOver(grant.holder)
     // Who waits for the next window keeps nobody else from a budget meanwhile.
     if (heldOver) held.stopDrain()
-    const drain =
-      step && !heldOver && mayDrain(operation, state) ? await held.stepDrain(step, state, signal) : undefined
+    // Of a node that is being put back no pod is asked to leave.
+    const mayDrain = !heldOver && operation?.cancel === undefined
+    const drain = step && mayDrain ? await held.stepDrain(step, state, signal) : undefined
     const now = ports.clock.now()
     const { leaseRenewedAt, controllers } = held
     const staging = grant ? undefined : options.staging(name, state)
@@ -213,11 +214,6 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     }
     for (const event of eventsOf(node, before, rollout)) options.events.record(event)
   }
-}
-
-/** Of a node that is being put back no pod is asked to leave. */
-function mayDrain({ cancel }: Operation, { status }: NodeState): boolean {
-  return cancel === undefined || status?.rollout?.phase !== 'Draining'
 }
 
 /** The earlier of the two, and never at once: what is due now was just looked at. */
