@@ -9,6 +9,8 @@ const waiting = {
   BudgetSpent: 'as many nodes are away as the budget allows; it goes on when one is back',
   BudgetAllowsNothing:
     'nodes that no operation of ours will bring back use the budget up; bring them back, or raise the budget',
+  FailedNodesInTheWay:
+    'nodes that failed keep what the next one needs; put them right, then slipway retry NAME, or slipway release NODE',
   ForeignLockHeld: 'another tool holds its lock on the cluster’s nodes; it goes on when that one lets go',
   ForeignLockUnknown: 'the lock of another tool cannot be read, so nothing starts; the message says what is missing',
   NodeOnHold: 'a person keeps the node for themselves; slipway release NODE gives it back',

@@ -55,6 +55,22 @@ describe('a budget for each zone', () => {
   })
 })
 
+describe('a budget that a node that failed uses up', () => {
+  scenario('calls for a person, and goes on when they have looked', { nodes: zoned }, async (story) => {
+    const { cluster, update, person } = story
+    await person.setsPolicy({ budgets: [{ maxUnavailable: 1 }] })
+    cluster.failing.add('w1')
+    const held = update.script('true', { ...workers, strategy: { maxFailures: 2, maxUnavailable: 4 } })
+    await held.is('RequiresAttention', 'FailedNodesInTheWay')
+    expect(held.condition('Stalled')?.message).toMatch(/w1 \(failed for update\/.*slipway why w1.*slipway release w1/)
+    await cluster.pass(600_000)
+    expect(cluster.ledger.grants.map(({ node }) => node)).toEqual(['w1'])
+    cluster.failing.clear()
+    await held.isRetried('again')
+    await held.succeeds()
+  })
+})
+
 describe('turns', () => {
   scenario('a small update does not wait behind a large one', { nodes: 8 }, async ({ cluster, update, person }) => {
     await person.setsPolicy({ budgets: [{ maxUnavailable: 1 }] })

@@ -65,6 +65,20 @@ export const waitingSituations: readonly Situation[] = [
     ],
   },
   {
+    name: 'a node that failed uses the budget up',
+    arrange: async (story) => {
+      await story.person.setsPolicy({ budgets: [{ maxUnavailable: 1 }] })
+      story.cluster.failing.add('w1')
+      await waitsFor('FailedNodesInTheWay')(story, () =>
+        story.update.script('true', { ...onWorkers, strategy: { maxFailures: 2 } }),
+      )
+    },
+    asked: [
+      { of: 'w2', code: 'FailedNodesInTheWay', names: /w1 \(failed for/ },
+      { of: 'update', code: 'FailedNodesInTheWay', names: /slipway release w1/ },
+    ],
+  },
+  {
     name: 'the policy is paused',
     arrange: async (story) => {
       await story.person.setsPolicy({ paused: true })

@@ -104,6 +104,40 @@ describe('grants', () => {
       ['a/1 w2 BudgetSpent: cluster: 1 of 1 away: w1 (held by b/1)'],
     ],
     [
+      'a node that failed comes back when a person has looked at it',
+      { budgets: [budget(1)], away: ['w1'], held: { w1: 'b/1' }, isBroken: () => true },
+      [claim([worker('w2')])],
+      [
+        'a/1 w2 FailedNodesInTheWay: nothing can start: cluster: 1 of 1 away: w1 (failed for b/1); look at what failed (slipway why w1), then slipway retry or slipway release w1',
+      ],
+    ],
+    [
+      'so does one of the control plane',
+      { controlPlaneAway: new Set(['cp1']), held: { cp1: 'b/1' }, isBroken: () => true },
+      [claim([controlPlane('cp2')])],
+      [
+        'a/1 cp2 FailedNodesInTheWay: nothing can start: cp1 of the control plane is away; only one node of it may be at a time; look at what failed (slipway why cp1), then slipway retry or slipway release cp1',
+      ],
+    ],
+    [
+      'who failed among others that work is waited for with them',
+      { budgets: [budget(2)], held: { w1: 'b/1', w3: 'b/1' }, isBroken: (name) => name === 'w1' },
+      [claim([worker('w2')])],
+      ['a/1 w2 BudgetSpent: cluster: 2 of 2 away: w1 (failed for b/1), w3 (held by b/1)'],
+    ],
+    [
+      'a node with a cordon of ours and no slot may be back at any moment: it counts like any other',
+      { budgets: [budget(1)], away: ['w1', 'w2'], held: { w2: 'b/1' }, isOursToPutBack: () => true },
+      [claim([worker('w1')])],
+      ['a/1 w1 BudgetSpent: cluster: 1 of 1 away: w2 (held by b/1)'],
+    ],
+    [
+      'and is taken over as it is where the budget allows it',
+      { budgets: [budget(1)], away: ['w1'], isOursToPutBack: () => true },
+      [claim([worker('w1')])],
+      ['a/1 w1'],
+    ],
+    [
       'the tightest of several budgets holds',
       { budgets: [budget(3), budget(1, 'pool=a')] },
       [claim(workers)],

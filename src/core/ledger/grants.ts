@@ -5,7 +5,7 @@
 import type { Reason } from '../../api/reason.ts'
 import type { ApiAway } from '../control-plane/may-leave.ts'
 import type { Role } from '../node/node-facts.ts'
-import { type Absences, type Budget, Tally } from './tally.ts'
+import { type Absences, type Budget, inTheWay, Tally } from './tally.ts'
 import { byTurn, laneOf } from './turns.ts'
 
 export interface Request {
@@ -260,10 +260,8 @@ class Pass {
     if (others.some((name) => !this.#tally.isAway(name))) return undefined
     const worked = others.filter((name) => this.#taken.has(name) || this.#view.held.has(name))
     if (worked.length === 0) return undefined
-    return {
-      code: 'BudgetSpent',
-      message: `${node} is the last node that takes pods until ${listed(worked)} ${worked.length === 1 ? 'is' : 'are'} back`,
-    }
+    const said = `${node} is the last node that takes pods until ${listed(worked)} ${worked.length === 1 ? 'is' : 'are'} back`
+    return this.#tally.areBroken(worked) ? inTheWay(said, worked) : { code: 'BudgetSpent', message: said }
   }
 
   /** Why the control plane cannot spare the node. */
@@ -274,10 +272,8 @@ class Pass {
   #controlPlaneBusy(node: string): Reason | undefined {
     const others = [...this.#controlPlaneAway].filter((name) => name !== node)
     if (others.length === 0) return undefined
-    return {
-      code: 'ControlPlaneBusy',
-      message: `${listed(others)} of the control plane ${others.length === 1 ? 'is' : 'are'} away; only one node of it may be at a time`,
-    }
+    const said = `${listed(others)} of the control plane ${others.length === 1 ? 'is' : 'are'} away; only one node of it may be at a time`
+    return this.#tally.areBroken(others) ? inTheWay(said, others) : { code: 'ControlPlaneBusy', message: said }
   }
 }
 

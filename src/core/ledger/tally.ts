@@ -17,6 +17,10 @@ export interface Absences {
   readonly held: ReadonlyMap<string, string>
   /** Nodes that somebody who is not Slipway works on, and who says so. */
   readonly foreign?: ReadonlyMap<string, string> | undefined
+  /** Of those with a slot, who failed: they come back when a person has looked at them. */
+  readonly isBroken?: ((node: string) => boolean) | undefined
+  /** Away by nothing but a cordon of ours: without a slot it may be back before anything that is decided now is written. */
+  readonly isOursToPutBack?: ((node: string) => boolean) | undefined
   /** The budgets a node counts against; the same object for the same budget throughout a pass. */
   readonly budgetsOf: (node: string) => readonly Budget[]
   /** In a few words, why a node is away. */
@@ -55,9 +59,9 @@ export class Tally {
     }
   }
 
-  /** Why taking this node away would break the budget; a node already away costs nothing more. */
+  /** Why taking this node away would break the budget; a node already away costs nothing more, if it stays so. */
   broken(node: string, budget: Budget): Reason | undefined {
-    if (this.isAway(node)) return undefined
+    if (this.isAway(node)) return this.#mayComeBack(node) ? this.#judge(budget, node) : undefined
     const known = this.#spent.get(budget)
     if (known) return known
     const reason = this.#judge(budget)
@@ -65,28 +69,52 @@ export class Tally {
     return reason
   }
 
-  #judge(budget: Budget): Reason | undefined {
-    const away = budget.away ?? this.#absences.unavailable
+  #mayComeBack(node: string): boolean {
+    const { held, isOursToPutBack } = this.#absences
+    return !held.has(node) && !this.#leaving.has(node) && (isOursToPutBack?.(node) ?? false)
+  }
+
+  /** Without `itself`, which is away already and would stay so. */
+  #judge(budget: Budget, itself?: string): Reason | undefined {
+    const away = without(budget.away ?? this.#absences.unavailable, itself)
     const leaving = budget.away ? (this.#leavingOf.get(budget) ?? new Set<string>()) : this.#leaving
     const count = away.size + leaving.size
     if (count + 1 <= budget.maxUnavailable) return undefined
     const names = [...firstOf(away, leaving.keys(), 3)].map((name) => `${name} (${this.#cause(name)})`)
     const more = count > names.length ? ` and ${count - names.length} more` : ''
     const said = `${budget.name}: ${count} of ${budget.maxUnavailable} away: ${names.join(', ')}${more}`
-    const comesBack = leaving.size > 0 || [...this.#absences.held.keys()].some((held) => away.has(held))
-    return comesBack
-      ? { code: 'BudgetSpent', message: said }
-      : {
-          code: 'BudgetAllowsNothing',
-          message: `nothing can start: ${said}; bring back what is away, or raise spec.budgets of MaintenancePolicy default`,
-        }
+    const held = [...leaving.keys(), ...[...this.#absences.held.keys()].filter((name) => away.has(name))]
+    if (held.length === 0) {
+      return {
+        code: 'BudgetAllowsNothing',
+        message: `nothing can start: ${said}; bring back what is away, or raise spec.budgets of MaintenancePolicy default`,
+      }
+    }
+    return this.areBroken(held) ? inTheWay(said, held) : { code: 'BudgetSpent', message: said }
+  }
+
+  /** All of them: no work of ours brings one back. */
+  areBroken(names: readonly string[]): boolean {
+    const { isBroken } = this.#absences
+    return isBroken !== undefined && names.every((name) => this.#absences.held.has(name) && isBroken(name))
   }
 
   #cause(node: string): string {
     const holder = this.#absences.held.get(node)
-    if (holder !== undefined) return `held by ${holder}`
+    if (holder !== undefined) return this.areBroken([node]) ? `failed for ${holder}` : `held by ${holder}`
     return this.#leaving.get(node) ?? this.#absences.causeOf?.(node) ?? 'unavailable'
   }
+}
+
+function without(names: ReadonlySet<string>, one: string | undefined): ReadonlySet<string> {
+  return one === undefined ? names : new Set([...names].filter((name) => name !== one))
+}
+
+/** Nodes that failed keep what the next one needs. */
+export function inTheWay(said: string, failed: readonly string[]): Reason {
+  const [first = ''] = failed
+  const next = `look at what failed (slipway why ${first}), then slipway retry or slipway release ${first}`
+  return { code: 'FailedNodesInTheWay', message: `nothing can start: ${said}; ${next}` }
 }
 
 function* firstOf(a: Iterable<string>, b: Iterable<string>, limit: number): Generator<string> {

@@ -36,6 +36,7 @@ export interface ProgressView {
 
 /** What holds it up will not pass by itself. */
 const needsPerson: ReadonlySet<Reason['code']> = new Set([
+  'FailedNodesInTheWay',
   'GateFailed',
   'HookFailed',
   'BackupFailed',

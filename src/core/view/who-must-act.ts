@@ -16,7 +16,7 @@ const person: ReadonlySet<string> = new Set<ReasonCode>([
   ...(['EtcdMemberMissing', 'ControlPlaneUnstated', 'WaitingForUpdate', 'BackupHostMissing'] as const),
   ...(['BackupSecretMissing', 'RollCall', 'ForeignLockUnknown', 'EtcdUnknown'] as const),
   ...(['PodUnderTwoBudgets', 'PodUnmanaged', 'PodKeepsData', 'PodFinalizers', 'PodEvictionRefused'] as const),
-  ...(['PodStuck', 'VolumesStuck', 'DrainAborted', 'DrainTimedOut'] as const),
+  ...(['PodStuck', 'VolumesStuck', 'DrainAborted', 'DrainTimedOut', 'FailedNodesInTheWay'] as const),
 ])
 
 export function waitsFor(code: string): WaitsFor {

@@ -1,13 +1,16 @@
 // One pass over the ledger: slots that come back and slots that go out, in one write.
 
+import type { Node } from '../../api/kube.ts'
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { WorkKind } from '../../api/window.ts'
 import { type DatedClaim, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
 import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
-import { whyAway } from '../../core/node/node-facts.ts'
+import { cordonOwner, isReady, whyAway } from '../../core/node/node-facts.ts'
 import { holdOf } from '../../core/node/node-marks.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
+import { isBroken } from '../../core/update/retry.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ControlPlaneEyes } from '../control-plane/control-plane-eyes.ts'
 import type { OperatorPorts } from '../ports.ts'
@@ -210,7 +213,7 @@ export class GrantPass {
 
   /** Of the very policy the answer is written to: an emergency stop that came meanwhile is obeyed. */
   #view(policy: MaintenancePolicy, grants: readonly Grant[]): LedgerView {
-    const { unavailable, takingPods, controlPlane, nodes } = this.#cluster
+    const { unavailable, takingPods, controlPlane, nodes, states } = this.#cluster
     const { foreign, closed: locked } = this.#locks.standing()
     const held = new Map(grants.map(({ node, holder }) => [node, holder]))
     this.#eyes.beginPass()
@@ -225,6 +228,8 @@ export class GrantPass {
       foreign,
       locked,
       controlPlaneAway: new Set([...controlPlane].filter((name) => held.has(name) || !this.#cluster.isReady(name))),
+      isOursToPutBack: (name) => isOursToPutBack(nodes.get(name)),
+      isBroken: (name) => isBrokenFor(states.get(name), held.get(name)),
       causeOf: (name) => whyAway(nodes.get(name)),
       onHold: (name) => {
         const node = nodes.get(name)
@@ -233,6 +238,16 @@ export class GrantPass {
       controlPlaneObstacle: (node, apiAway) => this.#eyes.obstacle(node, apiAway),
     }
   }
+}
+
+function isOursToPutBack(node: Node | undefined): boolean {
+  return node !== undefined && isReady(node) && cordonOwner(node) !== undefined
+}
+
+/** Whether the node failed for who holds it. */
+function isBrokenFor(state: NodeState | undefined, holder: string | undefined): boolean {
+  const { rollout } = state?.status ?? {}
+  return rollout !== undefined && rollout.operationID === holder && isBroken(rollout.phase)
 }
 
 function soonest(...waits: readonly (number | undefined)[]): number | undefined {
