@@ -111,7 +111,12 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     scripts: new ScriptShelf(ports.api, namespace),
     profiles,
   }
-  const source = new MaintenanceSource(cluster, namespace, (kind) => term.grants.isOpen(kind))
+  const source = new MaintenanceSource({
+    cluster,
+    namespace,
+    isOpen: (kind) => term.grants.isOpen(kind),
+    holderOf: (node) => book.holderOf(node),
+  })
   operations.addSource(source)
   const schedules = makeScheduleReconcile({ ports, cluster, events: options.events })
   const working: readonly Controller[] = [

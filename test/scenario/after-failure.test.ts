@@ -77,6 +77,31 @@ describe('a gate after a node', () => {
     await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
     await cluster.pass(60_000)
     expect(cluster.taken).toEqual([])
+    expect(cluster.state('w1')?.status?.rollout).toBeUndefined()
+  })
+
+  scenario('leaves no trace of maintenance when a person has put the node back', { ...able(3), web }, async (story) => {
+    const { cluster, person } = story
+    const [required, inProgress] = ['/var/maintenance-required', '/var/maintenance-in-progress']
+    web.answers('shop.example', broken)
+    await person.setsPolicy({
+      maintenance: {},
+      gates: [{ name: 'shop', type: 'Http', when: 'AfterNode', url: 'http://shop.example/', timeout: '1m' }],
+    })
+    await cluster.until('watched', () => cluster.state('w1')?.status?.agent?.sentinels !== undefined)
+    await files(cluster, 'w1').write(required, '', asRoot)
+    await cluster.nodeIs('w1', 'Working')
+    await cluster.pass(60_000)
+    expect((await files(cluster, 'w1').look(inProgress)).kind).toBe('file')
+    await files(cluster, 'w1').remove(required)
+    await cluster.nodeIs('w1', 'Failed', 'GateFailed')
+    const told = 'k8s.io/maintenance-in-progress'
+    expect(cluster.node('w1')?.metadata.annotations).toHaveProperty([told])
+    await release(story, 'w1')
+    await cluster.until('all is as before', () => cluster.ledger.grants.length === 0)
+    await cluster.pass(60_000)
+    expect(cluster.node('w1')?.metadata.annotations).not.toHaveProperty([told])
+    expect(cluster.state('w1')?.status?.rollout).toBeUndefined()
   })
 })
 

@@ -72,9 +72,9 @@ function maintenanceFiles({ maintenance }: MaintenancePolicySpec): typeof defaul
 }
 
 /** A sentinel that outlives its reboot asked for that one, not for another: else the host would boot for ever. */
-function wasRebooted({ spec, status }: NodeState): boolean {
+function wasRebooted({ status }: NodeState): boolean {
   const { order, sentinels } = status?.agent ?? {}
-  if (!order || order.id !== spec.order?.id || order.state !== 'Succeeded') return false
+  if (order?.state !== 'Succeeded') return false
   const rebootedAt = order.steps.find(({ name, attempts }) => name === 'reboot' && attempts > 0)?.startedAt
   return rebootedAt !== undefined && Date.parse(sentinels?.rebootRequired ?? '') <= Date.parse(rebootedAt)
 }

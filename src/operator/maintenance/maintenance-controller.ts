@@ -7,8 +7,7 @@ import type { Reason } from '../../api/reason.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { maintenancePrefix, type Wish } from '../../core/maintenance/wish.ts'
 import { isAborted } from '../../core/node/drain-node.ts'
-import { isPutBack } from '../../core/node/node-marks.ts'
-import { atRest, lastWord } from '../../core/node/order.ts'
+import { atRest } from '../../core/node/order.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
@@ -151,16 +150,10 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
     }
   }
 
-  /** Its drain was, before anything ran there; or its work was done, and a person has put the node back that a gate held. */
+  /** Its drain was, before anything ran there. */
   function wasGivenUp(owner: string): boolean {
-    const name = nodeOfMaintenance(owner)
-    const state = cluster.states.get(name)
-    const node = cluster.nodes.get(name)
-    const { order } = state?.spec ?? {}
-    const rollout = state?.status?.rollout
-    if (!rollout || !node) return false
-    const isDone = order !== undefined && lastWord(order, state)?.state === 'Succeeded'
-    return isAborted(rollout) || (isDone && rollout.phase === 'Failed' && isPutBack(node))
+    const rollout = cluster.states.get(nodeOfMaintenance(owner))?.status?.rollout
+    return rollout !== undefined && isAborted(rollout)
   }
 
   async function areJobsReady(policy: MaintenancePolicy, { work }: Operation, signal: AbortSignal): Promise<boolean> {

@@ -7,6 +7,7 @@ import type { Work } from '../../api/work.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
 import { gatesOf } from '../../core/gates/gate.ts'
 import { isStillWished, maintenancePrefix, type Wish, wishOf } from '../../core/maintenance/wish.ts'
+import { isPutBack } from '../../core/node/node-marks.ts'
 import { atRest, belongsTo, lastWord } from '../../core/node/order.ts'
 import { openPartOf } from '../../core/time/work-kinds.ts'
 import type { Operation } from '../../core/update/operation.ts'
@@ -17,23 +18,29 @@ import type { OperationSource } from '../update/operation-source.ts'
 const noHurry = '8760h'
 const defaultTimeout = '1h'
 
+export interface MaintenanceSourceOptions {
+  readonly cluster: Cluster
+  readonly namespace: string
+  readonly isOpen: (kind: WorkKind) => boolean
+  /** Whose slot the node has. */
+  readonly holderOf: (node: string) => string | undefined
+}
+
 export class MaintenanceSource implements OperationSource {
   readonly prefix = maintenancePrefix
   readonly #cluster: Cluster
-  readonly #namespace: string
-  readonly #isOpen: (kind: WorkKind) => boolean
+  readonly #options: MaintenanceSourceOptions
 
-  constructor(cluster: Cluster, namespace: string, isOpen: (kind: WorkKind) => boolean) {
-    this.#cluster = cluster
-    this.#namespace = namespace
-    this.#isOpen = isOpen
+  constructor(options: MaintenanceSourceOptions) {
+    this.#cluster = options.cluster
+    this.#options = options
   }
 
   wish(name: string): Wish | undefined {
     const { policy, nodes, states } = this.#cluster
     const node = nodes.get(name)
     const state = states.get(name)
-    return policy && node && state && wishOf(policy, node, state, this.#namespace)
+    return policy && node && state && wishOf(policy, node, state, this.#options.namespace)
   }
 
   operation(id: string): Operation | undefined {
@@ -51,13 +58,20 @@ export class MaintenanceSource implements OperationSource {
     const hasFailed = rollout?.operationID === id && rollout.phase === 'Failed'
     if (order && belongsTo(order, id)) {
       const isUnderWay = order.desired !== 'Stage' && !hasFailed
-      // What failed after its work was done, at a gate, asks for nothing any more, and is not fit all the same.
+      // What failed after its work was done, at a gate, asks for nothing any more, and is not fit until a person has put it back.
       const isDone = state && lastWord(order, state)?.state === 'Succeeded'
-      return isUnderWay || isDone || isStillWished(order.work, wish) ? order.work : undefined
+      const isKept = isDone && !(hasFailed && this.#isReleased(id, name))
+      return isUnderWay || isKept || isStillWished(order.work, wish) ? order.work : undefined
     }
     // Being emptied under this name already; else a name is good for its own wish only.
     const isBegun = rollout?.operationID === id && !hasFailed && !atRest.has(rollout.phase)
-    return wish && (isBegun || wish.id === id) ? openPartOf(wish.work, this.#isOpen) : undefined
+    return wish && (isBegun || wish.id === id) ? openPartOf(wish.work, this.#options.isOpen) : undefined
+  }
+
+  /** Put back by a person, and its slot has been returned. */
+  #isReleased(id: string, name: string): boolean {
+    const node = this.#cluster.nodes.get(name)
+    return node !== undefined && isPutBack(node) && this.#options.holderOf(name) !== id
   }
 }
 
