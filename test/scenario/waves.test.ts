@@ -53,6 +53,15 @@ describe('waves', () => {
     }),
   )
 
+  scenario('one that is cancelled asks for no approval any more', { nodes: oneAnd(3) }, async ({ update }) => {
+    const strategy: StrategySpec = { waves: [{ size: 1, promotion: 'Manual' }, { size: '100%' }] }
+    const running = update.script('true', { strategy })
+    await running.is('InProgress', 'ApprovalWanted')
+    await running.isEdited({ desiredState: 'Cancelled' })
+    await running.is('Cancelled')
+    expect(running.status.wave).not.toHaveProperty('promotion')
+  })
+
   scenario('each wave ends before the next begins', { nodes: oneAnd(8) }, async ({ cluster, update }) => {
     const startedIn = new Map<number, Set<string>>()
     const running = update.script('true', { strategy: { type: 'Batches', maxUnavailable: '100%' } })

@@ -144,7 +144,7 @@ export function runningStatus(
   const at = now.toISOString()
   const before = update.status ?? {}
   const over = isEndedPhase(phase)
-  const wave = step?.status ?? before.wave
+  const wave = waveOf(step?.status ?? before.wave, over || view.desired === 'Cancelled')
   const run = runOf(operation.operation)
   return {
     ...before,
@@ -161,6 +161,13 @@ export function runningStatus(
     nodes: listedNodes(operation, stateOf, view.waitingFor),
     conditions: mergeConditions(before.conditions ?? [], conditionsOf(phase, view), at, update.metadata.generation),
   }
+}
+
+/** What ends asks nobody for an approval. */
+function waveOf(wave: DirectUpdateStatus['wave'], isEnding: boolean): DirectUpdateStatus['wave'] {
+  if (!wave?.promotion || !isEnding) return wave
+  const { promotion: _promotion, ...ended } = wave
+  return ended
 }
 
 /** When the time of the update is over, if nothing stops its clock before. */
