@@ -165,7 +165,13 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     const { name } = update.metadata
     const preview = resumed ? undefined : previewFor(cluster, book, update, make(lastOf(update, run, plan)), plan.path)
     const tell = (status: typeof plannedStatus) =>
-      record.writeStatus(name, (now, latest) => status(latest, running, { ...plan, preview }, now), signal)
+      record.writeStatus(
+        name,
+        // On record already, by a write that seemed to fail: what was looked up then stands.
+        (now, latest) =>
+          latest.status && isUnderWay(latest, run) ? latest.status : status(latest, running, { ...plan, preview }, now),
+        signal,
+      )
     if (plan.idle && !update.spec.dryRun) {
       await tell(idleStatus)
       record.say(update, { type: 'Normal', reason: 'Succeeded', action: 'Plan', note: idleText(plan.path) })
