@@ -2,6 +2,9 @@
 // same, each with what it showed.
 
 import { describe, expect, it } from 'vitest'
+import { drawHistory } from '../../src/main/simulation/fault-history.ts'
+import { faultRun } from '../../src/main/simulation/fault-run.ts'
+import { faultKinds } from '../../src/sim/fault-plan.ts'
 import { project, simulateFaults } from './simulate.ts'
 
 describe('histories that once went wrong', () => {
@@ -28,5 +31,16 @@ describe('histories that once went wrong', () => {
 
   it('seed 417 of six nodes: a backup that was no longer wanted kept its host from the one that was', async () => {
     expect((await simulateFaults(project, 417, 417, ['--nodes', '6'])).violations).toEqual([])
+  })
+
+  it.each([
+    [195, 'an update that only its own failed node kept up called for nobody'],
+    [356, 'an update that was cancelled went on asking for an approval'],
+    [363, 'the tag of an image was looked up twice where the first record seemed to fail'],
+    [625, 'a node that a person had put back was told to be under maintenance for ever'],
+    [1690, 'a node on its way back was granted as if it were away, beyond the budget of its zone'],
+  ])('crowded seed %i: %s', { timeout: 60_000 }, async (seed) => {
+    const history = drawHistory(seed, { kinds: faultKinds, crowded: true })
+    expect((await faultRun(history, '0.0.0', new AbortController().signal)).violations).toEqual([])
   })
 })

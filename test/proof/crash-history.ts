@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto'
 import { type DirectUpdate, directUpdates } from '../../src/api/direct-update.ts'
-import { targetOf } from '../../src/main/simulation/fault-people.ts'
 import { type Expectation, type Finding, judgeEnd } from '../../src/main/simulation/fault-run-end.ts'
+import { targetOf } from '../../src/main/simulation/fault-wishes.ts'
 import { type SimulatedCluster, simulatedCluster } from '../../src/main/simulation/simulated-cluster.ts'
 import type { Job } from '../../src/ports/host.ts'
 import type { KubeApi } from '../../src/ports/kube-api.ts'

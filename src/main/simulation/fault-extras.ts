@@ -7,8 +7,9 @@ import type { Hook } from '../../api/hook.ts'
 import type { MaintenancePolicySpec } from '../../api/maintenance-policy.ts'
 import type { KubernetesWish } from '../../api/work.ts'
 import type { SeededRandom } from '../../sim/seeded-random.ts'
+import { drawCrowd, type FaultCrowd, noCrowd } from './fault-crowd.ts'
 
-export interface FaultExtras {
+export interface FaultExtras extends FaultCrowd {
   readonly gates: readonly GateSpec[]
   /** From when until when the server that gates ask answers that it is not well. */
   readonly sickServer: { readonly fromMs: number; readonly untilMs: number } | undefined
@@ -67,6 +68,7 @@ export interface FaultBackup {
 }
 
 export const noExtras: FaultExtras = {
+  ...noCrowd,
   gates: [],
   sickServer: undefined,
   hooks: [],
@@ -123,13 +125,20 @@ export interface ExtrasOptions {
   readonly othersEnd: boolean
   /** Nobody deletes the policy, and with it the store. */
   readonly keepsPolicy: boolean
+  /** Everything at once, rather than seldom. */
+  readonly crowded: boolean
+  /** Whether what the update is wanted to be may be changed. */
+  readonly steersUpdate: boolean
+  /** Whether the script fails on some node. */
+  readonly scriptFails: boolean
 }
 
-export function drawExtras(random: SeededRandom, { workers, othersEnd, keepsPolicy }: ExtrasOptions): FaultExtras {
+export function drawExtras(random: SeededRandom, options: ExtrasOptions): FaultExtras {
+  const { workers, othersEnd, keepsPolicy, crowded, steersUpdate, scriptFails } = options
   // Each draws by itself: one that becomes rarer moves no other.
   const seldom = <T>(part: keyof FaultExtras, probability: number, draw: (own: SeededRandom) => T): T | undefined => {
     const own = random.fork(part)
-    return own.chance(probability) ? draw(own) : undefined
+    return own.chance(crowded ? Math.min(0.5, probability * 4) : probability) ? draw(own) : undefined
   }
   const worker = (own: SeededRandom) => own.pick(workers)
   const drawn = {
@@ -153,8 +162,16 @@ export function drawExtras(random: SeededRandom, { workers, othersEnd, keepsPoli
   }
   // What no drain of another system may force keeps its update for ever.
   const beside = drawn.tight === undefined ? seldom('beside', 0.06, (own) => drawBeside(own, drawn.path)) : undefined
+  const crowd = crowded ? drawCrowd(random.fork('crowd'), { workers, gates, steersUpdate }) : noCrowd
+  // Nobody can try again what another system asks for, and a schedule goes on after what failed.
+  const fails =
+    crowd.attended && (scriptFails || (crowd.impatience !== undefined && crowd.policyGates.some(isAfterNode)))
   const others = { profile: undefined, maintained: undefined, rebooting: undefined, beside: undefined }
-  return othersEnd ? { ...drawn, beside } : { ...drawn, ...others }
+  return {
+    ...drawn,
+    ...crowd,
+    ...(othersEnd ? { beside: fails && beside?.kind !== 'Image' ? undefined : beside } : others),
+  }
 }
 
 /** Runs begin on the hour; a window is long enough for a node, and short enough to close on most updates. */
@@ -187,6 +204,10 @@ function drawBeside(random: SeededRandom, path: FaultExtras['path']): FaultBesid
     afterMs: random.between(5_000, 240_000),
     registryDown: random.chance(0.5) ? sickTime(random) : undefined,
   }
+}
+
+function isAfterNode({ when }: GateSpec): boolean {
+  return when === 'AfterNode'
 }
 
 function iso(ms: number): string {

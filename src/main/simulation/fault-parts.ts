@@ -22,7 +22,7 @@ const plainScenario = {
 
 const scenarioParts = Object.keys(plainScenario) as readonly (keyof typeof plainScenario)[]
 const extraParts = (Object.keys(noExtras) as readonly (keyof typeof noExtras)[]).filter(
-  (part) => part !== 'sentinelsFromMs' && part !== 'sickServer',
+  (part) => part !== 'sentinelsFromMs' && part !== 'sickServer' && part !== 'attended',
 )
 /** Fewer would be another story. */
 const fewestNodes = 4
@@ -66,8 +66,18 @@ function isNeeded({ cordoned }: FaultScenario, part: string): boolean {
 /** Workers nothing else speaks of. */
 function freeWorkers({ scenario, plan }: Pick<FaultHistory, 'scenario' | 'plan'>): readonly string[] {
   const { cordoned, failing, meddledNode, extras } = scenario
-  const { maintained, rebooting, skipped, marked, pool } = extras
-  const named = new Set([cordoned, failing, meddledNode, maintained, rebooting, skipped, marked, ...pool])
+  const { maintained, rebooting, skipped, marked, pool, meddlings } = extras
+  const named = new Set([
+    cordoned,
+    failing,
+    meddledNode,
+    maintained,
+    rebooting,
+    skipped,
+    marked,
+    ...pool,
+    ...meddlings.map(({ node }) => node),
+  ])
   for (const { node } of plan.events) named.add(node)
   return scenario.nodes
     .filter(({ name, role }) => role === 'worker' && !named.has(name))

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../../api/direct-update.ts'
 import { holdAnnotation } from '../../api/hold.ts'
 import { jobs, type Node, nodes, podDisruptionBudgets } from '../../api/kube.ts'
-import { type MaintenancePolicySpec, maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
+import { maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
 import { nodeProfiles } from '../../api/node-profile.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { puttingBackChange } from '../../core/node/node-marks.ts'
@@ -12,17 +12,15 @@ import { hasStopped } from '../../core/node/order.ts'
 import { presentID } from '../../core/update/path-step.ts'
 import { sleep } from '../../kube/sleep.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
-import { createKured, kuredPlace } from '../../sim/kured.ts'
+import { createKured } from '../../sim/kured.ts'
 import type { SimCluster } from '../../sim/sim-cluster.ts'
 import { createOperatorPods, createScript, createWorkload, ensureNamespace } from '../../sim/workloads.ts'
 import { Beside } from './fault-beside.ts'
-import { HostScripts, rebootSentinel } from './fault-host-scripts.ts'
-import type { FaultScenario } from './fault-scenario.ts'
+import { Carer } from './fault-carer.ts'
+import { HostScripts } from './fault-host-scripts.ts'
+import type { FaultScenario, Meddling } from './fault-scenario.ts'
+import { policyOf, targetOf, updateOf } from './fault-wishes.ts'
 
-/** One minor version up; or two, of which hosts know only the first. */
-export function targetOf({ path }: Pick<FaultScenario['extras'], 'path'>): string {
-  return path === undefined ? 'v1.36.3' : 'v1.37.3'
-}
 export const profileFile = { path: '/etc/motd', content: 'all aboard\n' }
 export const ownersMark = { 'cluster-autoscaler.kubernetes.io/scale-down-disabled': 'true' }
 const script = '#!/bin/sh\ntrue\n'
@@ -45,16 +43,18 @@ export class FaultPeople {
   readonly #hosts: HostScripts
   readonly #signal: AbortSignal
   readonly beside: Beside
-  /** What is yet to be undone, and when. */
+  readonly #carer: Carer | undefined
+  /** What is yet to be done or undone, and when. */
   readonly #owed: Owed[] = []
 
-  constructor(cluster: SimCluster, scenario: FaultScenario, signal: AbortSignal) {
+  constructor(cluster: SimCluster, scenario: FaultScenario, repair: () => void, signal: AbortSignal) {
     this.#cluster = cluster
     this.#scenario = scenario
     this.#signal = signal
     this.#api = cluster.client('person')
     this.#hosts = new HostScripts(cluster, scenario.extras)
     const { extras } = scenario
+    this.#carer = extras.attended ? new Carer({ cluster, api: this.#api, repair, signal }) : undefined
     const target = targetOf(extras)
     this.beside = new Beside({
       cluster,
@@ -70,7 +70,7 @@ export class FaultPeople {
   async install(): Promise<void> {
     const { kured, operators, extras } = this.#scenario
     if (kured) await createKured(this.#api, this.#signal)
-    const spec = this.#policy()
+    const spec = policyOf(this.#scenario)
     if (spec) {
       const { apiVersion, kind } = maintenancePolicies
       const policy = { apiVersion, kind, metadata: { name: policyName }, spec }
@@ -98,6 +98,8 @@ export class FaultPeople {
     }
     if (extras.tight === 'loosened') this.#later(() => this.#loosen())
     await this.#createUpdate('first')
+    for (const meddling of extras.meddlings)
+      this.#later(() => this.#meddle(meddling.what, meddling.node), meddling.afterMs)
     await this.beside.ask()
     this.#attend()
   }
@@ -108,8 +110,13 @@ export class FaultPeople {
   }
 
   async meddle(): Promise<void> {
-    const { meddling, meddledNode, extras } = this.#scenario
-    switch (meddling) {
+    const { meddling, meddledNode } = this.#scenario
+    await this.#meddle(meddling, meddledNode)
+  }
+
+  async #meddle(what: Meddling, node: string): Promise<void> {
+    const { skipped } = this.#scenario.extras
+    switch (what) {
       case 'nothing':
         return
       case 'delete-update':
@@ -121,6 +128,12 @@ export class FaultPeople {
         return
       case 'edit-strategy':
         return this.patchUpdate({ strategy: { maxUnavailable: 2 } })
+      case 'edit-policy':
+        await this.#patchPolicy({ leaveLoadBalancers: true })
+        this.#later(() => this.#patchPolicy({ leaveLoadBalancers: null }))
+        return
+      case 'retry':
+        return this.patchUpdate({ retry: { token: 'early' } })
       case 'second-update':
         return this.#createUpdate('second')
       case 'pause-update':
@@ -132,18 +145,18 @@ export class FaultPeople {
       case 'cancel-put-back':
         return this.patchUpdate({ desiredState: 'Cancelled', onCancel: 'PutBack' })
       case 'pause':
-        await this.#setPaused(true)
-        this.#later(() => this.#setPaused(false))
+        await this.#patchPolicy({ paused: true })
+        this.#later(() => this.#patchPolicy({ paused: false }))
         return
       case 'skip':
-        return this.patchUpdate({ skip: [meddledNode, ...(extras.skipped === undefined ? [] : [extras.skipped])] })
+        return this.patchUpdate({ skip: [node, ...(skipped === undefined ? [] : [skipped])] })
       case 'cordon':
-        await this.#patchNode(meddledNode, { spec: { unschedulable: true } })
-        this.#later(() => this.#patchNode(meddledNode, { spec: { unschedulable: null } }))
+        await this.#patchNode(node, { spec: { unschedulable: true } })
+        this.#later(() => this.#patchNode(node, { spec: { unschedulable: null } }))
         return
       case 'hold':
-        await this.#patchNode(meddledNode, { metadata: { annotations: { [holdAnnotation]: '{"by":"ana"}' } } })
-        this.#owe(() => this.#release(meddledNode))
+        await this.#patchNode(node, { metadata: { annotations: { [holdAnnotation]: '{"by":"ana"}' } } })
+        this.#owe(() => this.#release(node))
     }
   }
 
@@ -160,55 +173,9 @@ export class FaultPeople {
     return this.#cluster.server.peek(directUpdates, { name })
   }
 
-  #policy(): MaintenancePolicySpec | undefined {
-    const { budget, perZone, kured, extras } = this.#scenario
-    const { pool, maintained, rebooting, hours, backup } = extras
-    const budgets = [
-      ...(budget === undefined ? [] : [{ maxUnavailable: budget }]),
-      ...(perZone === undefined ? [] : [{ per: 'topology.kubernetes.io/zone', maxUnavailable: perZone }]),
-      ...(pool.length === 0 ? [] : [{ nodeSelector: { matchLabels: { pool: 'a' } }, maxUnavailable: 1 }]),
-    ]
-    const spec: MaintenancePolicySpec = {
-      ...(budgets.length > 0 && { budgets }),
-      ...hours,
-      ...(backup && {
-        backupStores: [{ ...backupStore, ...(backup.scheduled && { schedule: { cron: '*/5 * * * *' } }) }],
-      }),
-      ...(kured && { locks: [{ type: 'Kured' as const, daemonSet: kuredPlace }] }),
-      ...(maintained !== undefined && { maintenance: {}, taintWhileWaiting: true }),
-      ...(rebooting !== undefined && { reboots: { sentinels: [rebootSentinel] } }),
-      ...(this.#forcesByPolicy && { drain: { rules: forceRules } }),
-    }
-    return Object.keys(spec).length > 0 ? spec : undefined
-  }
-
-  /** Where somebody else than the update drains, too. */
-  get #forcesByPolicy(): boolean {
-    const { tight, profile, maintained, rebooting } = this.#scenario.extras
-    return tight === 'forced' && [profile, maintained, rebooting].some((other) => other !== undefined)
-  }
-
   async #createUpdate(name: string): Promise<void> {
-    const { work: wanted, maxUnavailable, waves, extras } = this.#scenario
-    const { gates, hooks, tight, report, skipped, operationTimeout, backup, path } = extras
     const { apiVersion, kind } = directUpdates
-    const rules = [
-      ...(tight === 'forced' && !this.#forcesByPolicy ? forceRules : []),
-      ...(report ? [{ selector: labelled('report'), action: 'WaitForCompletion' as const, timeout: '2m' }] : []),
-    ]
-    const spec: DirectUpdateSpec = {
-      // A clock set wrong by a fault stays so, and the update has to come through it.
-      preflight: { skip: ['ClockSkew', ...(tight ? ['DisruptionBudgets' as const] : [])] },
-      ...(wanted !== 'script' && { kubernetes: { version: targetOf(extras), ...(path && { workers: path }) } }),
-      ...(wanted !== 'kubernetes' && { script: work }),
-      strategy: { maxUnavailable, ...(waves && { waves }) },
-      ...(gates.length > 0 && { gates: [...gates] }),
-      ...(hooks.length > 0 && { hooks: [...hooks] }),
-      ...(rules.length > 0 && { drain: { rules } }),
-      ...(skipped !== undefined && { skip: [skipped] }),
-      ...(operationTimeout !== undefined && { operationTimeout }),
-      ...(backup && { backup: backup.spec }),
-    }
+    const spec = updateOf(this.#scenario, work)
     await this.#api.create(directUpdates, { apiVersion, kind, metadata: { name }, spec }, this.#signal)
   }
 
@@ -238,17 +205,18 @@ export class FaultPeople {
     }
     await this.#hosts.goOn()
     await this.beside.goOn()
+    await this.#carer?.look()
     await this.#approve('first')
     await this.#approve('second')
     for (const { metadata } of this.#cluster.server.peekAll(directUpdates)) await this.#retryBackup(metadata.name)
   }
 
-  #later(act: () => Promise<void>): void {
-    this.#owe(() => act().then(() => true))
+  #later(act: () => Promise<void>, afterMs = whileMs): void {
+    this.#owe(() => act().then(() => true), afterMs)
   }
 
-  #owe(act: () => Promise<boolean>): void {
-    this.#owed.push({ atMs: this.#cluster.clock.monotonicMs() + whileMs, act })
+  #owe(act: () => Promise<boolean>, afterMs = whileMs): void {
+    this.#owed.push({ atMs: this.#cluster.clock.monotonicMs() + afterMs, act })
   }
 
   async #approve(name: string): Promise<void> {
@@ -301,9 +269,9 @@ export class FaultPeople {
     return profile?.status?.phase === 'Applied'
   }
 
-  async #setPaused(paused: boolean): Promise<void> {
+  async #patchPolicy(spec: Readonly<Record<string, boolean | null>>): Promise<void> {
     if (!this.#cluster.server.peek(maintenancePolicies, { name: policyName })) return
-    const patch = { type: 'merge', body: { spec: { paused } } } as const
+    const patch = { type: 'merge', body: { spec } } as const
     await this.#api.patch(maintenancePolicies, { name: policyName }, patch, this.#signal)
   }
 
@@ -312,7 +280,3 @@ export class FaultPeople {
       await this.#api.patch(nodes, { name }, { type: 'merge', body }, this.#signal)
   }
 }
-
-const backupStore = { name: 'here', path: '/var/backups' }
-const labelled = (app: string) => ({ matchLabels: { app } })
-const forceRules = [{ selector: labelled('tight'), action: 'Force' as const, timeout: '30s' }]

@@ -6,9 +6,10 @@ import { nodes } from '../../api/kube.ts'
 import { nodeProfiles } from '../../api/node-profile.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
 import { maintenanceInProgress } from './fault-host-scripts.ts'
-import { ownersMark, profileFile, targetOf } from './fault-people.ts'
+import { ownersMark, profileFile } from './fault-people.ts'
 import type { FaultScenario } from './fault-scenario.ts'
 import type { FaultWeb } from './fault-web.ts'
+import { targetOf } from './fault-wishes.ts'
 import type { SimulatedCluster } from './simulated-cluster.ts'
 
 export interface Finding {
@@ -32,11 +33,11 @@ export async function judgeEnd(
   expected: 'failed' | 'rest',
 ): Promise<readonly Finding[]> {
   const { cluster, rules } = run
-  if (!isOver) return [{ rule: 'liveness', message: stuck(run) }]
   const crashed = cluster.failures.map(({ process, error }) => ({
     rule: 'crash',
     message: `${process}: ${String(error)}`,
   }))
+  if (!isOver) return [...crashed, { rule: 'liveness', message: stuck(run) }]
   if (expected === 'failed') return [...crashed, ...judgeFailed(run)]
   rules.atRest(cluster.clock.monotonicMs())
   return [

@@ -103,7 +103,10 @@ class Run {
     this.#scenario = scenario
     this.#web = web
     this.#signal = signal
-    this.#people = new FaultPeople(simulated.cluster, scenario, signal)
+    const repair = () => {
+      repairs.done = true
+    }
+    this.#people = new FaultPeople(simulated.cluster, scenario, repair, signal)
   }
 
   async bringUp(): Promise<void> {
@@ -130,9 +133,10 @@ class Run {
   async judge(): Promise<readonly Finding[]> {
     const { cluster } = this.#simulated
     if (this.#isSpinning()) return [spun(cluster)]
-    if (this.#scenario.failing === undefined) await this.#rest()
+    const { failing, extras } = this.#scenario
+    if (failing === undefined || extras.attended) await this.#rest()
     else await cluster.run({ limitMs: quietMs })
-    if (this.#scenario.failing !== undefined && this.#people.update('first')?.status?.phase === 'Failed') {
+    if (failing !== undefined && !extras.attended && this.#people.update('first')?.status?.phase === 'Failed') {
       const failed = await this.#judgeEnd('failed', this.#isOver())
       if (failed.length > 0) return failed
       if (this.#scenario.retries) return this.#retry()
@@ -175,17 +179,20 @@ class Run {
   }
 
   #isOver(): boolean {
-    if (!this.#isUpdateOver('first')) return false
-    if (this.#scenario.meddling === 'second-update' && this.#meddled && !this.#isUpdateOver('second')) return false
-    return this.#people.areDone
+    return this.#isUpdateOver('first') && this.#isUpdateOver('second') && this.#people.areDone
   }
 
   #isUpdateOver(name: string): boolean {
     const update = this.#people.update(name)
     if (!update) return true
+    const { meddling, failing, extras } = this.#scenario
     const phase = update.status?.phase
-    const isCancelled = phase === 'Cancelled' && this.#scenario.meddling.startsWith('cancel')
-    return phase === 'Succeeded' || isCancelled || (phase === 'Failed' && this.#scenario.failing !== undefined)
+    const isFailed = phase === 'Failed' && failing !== undefined
+    // One that had failed before it was cancelled has nothing to end.
+    const isCancelled = meddling.startsWith('cancel') && update.spec.desiredState === 'Cancelled'
+    return (
+      phase === 'Succeeded' || (isCancelled && (isFailed || phase === 'Cancelled')) || (isFailed && !extras.attended)
+    )
   }
 
   /** So many nodes are done, and one is under work. */

@@ -38,6 +38,8 @@ export type Meddling =
   | 'delete-update'
   | 'delete-policy'
   | 'edit-strategy'
+  | 'edit-policy'
+  | 'retry'
   | 'second-update'
   | 'pause'
   | 'pause-update'
@@ -49,7 +51,7 @@ export type Meddling =
 
 const from = 'v1.35.4'
 
-export function drawScenario(random: SeededRandom, wantedNodes?: number): FaultScenario {
+export function drawScenario(random: SeededRandom, crowded: boolean, wantedNodes?: number): FaultScenario {
   const drawnNodes = random.whole(6, 12)
   const count = wantedNodes ?? drawnNodes
   const controlPlane = count < 9 ? 1 : random.pick([1, 3] as const)
@@ -73,7 +75,10 @@ export function drawScenario(random: SeededRandom, wantedNodes?: number): FaultS
     maxUnavailable: random.pick<number | string>([1, 2, 2, '30%']),
     budget: random.chance(0.5) ? random.whole(2, 4) : undefined,
     cordoned: random.chance(0.25) ? random.pick(workers) : undefined,
-    failing: work !== 'kubernetes' && meddling === 'nothing' && random.chance(0.2) ? random.pick(workers) : undefined,
+    failing:
+      work !== 'kubernetes' && (meddling === 'nothing' || crowded) && random.chance(crowded ? 0.4 : 0.2)
+        ? random.pick(workers)
+        : undefined,
     meddling,
     waves: steering.chance(0.4) ? drawWaves(steering) : undefined,
     retries: steering.chance(0.5),
@@ -83,10 +88,13 @@ export function drawScenario(random: SeededRandom, wantedNodes?: number): FaultS
   // A person's cordon counts, and stays.
   const perZone = random.chance(0.3) ? random.whole(1, 2) + (drawn.cordoned === undefined ? 0 : 1) : undefined
   const plain = workers.filter((name) => name !== drawn.cordoned && name !== drawn.failing)
-  const othersEnd = drawn.failing === undefined && meddling !== 'delete-policy'
+  const othersEnd = (drawn.failing === undefined || crowded) && meddling !== 'delete-policy'
   const extras = drawExtras(random.fork('extras'), {
     ...{ workers: plain, othersEnd },
     keepsPolicy: meddling !== 'delete-policy',
+    crowded,
+    steersUpdate: !meddling.startsWith('cancel') && !['pause-update', 'second-update'].includes(meddling),
+    scriptFails: drawn.failing !== undefined,
   })
   return {
     ...drawn,
