@@ -191,6 +191,8 @@ const outcome = {
   PointOfNoReturn:
     'the work failed after a step that cannot be undone; nothing before that step was undone: repair the cause, then retry',
   Drifted: 'the host is not as its NodeProfiles want it',
+  DrainNeeded:
+    'the host has drifted in what only a drained node may have put right; the change goes on there by itself, with a drain',
   PathTaken: 'what lies at a path of the profile cannot be replaced and put back; move it away or take the path out',
   UnitFailed: 'a systemd unit does not do what the profile asks for; journalctl -u UNIT on the host says why',
   SettingRefused: 'the kernel of the host does not take a setting of the profile',

@@ -161,6 +161,12 @@ export const workSchema = z
       .strictObject({
         profiles: z.array(objectName).max(32).describe('the NodeProfiles it was computed from'),
         desired: contentSchema.describe('the host’s whole desired state, as JSON'),
+        undrained: z
+          .strictObject({ mayDisturb: z.array(objectName).max(32).describe('the profiles with disruption None') })
+          .optional()
+          .describe(
+            'the node stays at work: what disturbs it is put right only where one of these profiles wants it, else the order ends with DrainNeeded. Absent: the node is drained',
+          ),
       })
       .optional(),
     jobs: z.array(jobWorkSchema).max(maxJobs).optional(),

@@ -10,9 +10,12 @@ import type { DesiredState } from '../../src/api/desired-state.ts'
 import { configMaps } from '../../src/api/kube.ts'
 import type { Order } from '../../src/api/node-state.ts'
 import type { SealedText } from '../../src/api/sealed-text.ts'
+import type { Work } from '../../src/api/work.ts'
 import { canonicalJson } from '../../src/core/fingerprint.ts'
 import { AgentBench, scriptOrder } from './agent-bench.ts'
 import { PretendSystem } from './pretend-system.ts'
+
+type Undrained = NonNullable<Work['profile']>['undrained']
 
 export const stateDir = '/var/lib/slipway'
 
@@ -74,10 +77,10 @@ export class ProfileBench extends AgentBench {
   }
 
   /** Puts the state where the order says, and the order itself. */
-  want(state: DesiredState, part: Partial<Order> = {}): Order {
+  want(state: DesiredState, part: Partial<Order> = {}, undrained?: Undrained): Order {
     const desired = this.#store(state)
     this.#orders += 1
-    const work = { ...part.work, profile: { profiles: ['base'], desired } }
+    const work = { ...part.work, profile: { profiles: ['base'], desired, ...(undrained && { undrained }) } }
     const order = scriptOrder({ id: `op-${this.#orders}`, kind: 'NodeProfile', ...part, work })
     this.cluster.place(order)
     return order
@@ -96,7 +99,15 @@ export class ProfileBench extends AgentBench {
 
   /** Carries it out to its end; returns how that was reported. */
   async apply(state: DesiredState, part: Partial<Order> = {}) {
-    const { id } = this.want(state, part)
+    return await this.#ended(this.want(state, part))
+  }
+
+  /** The same on a node that stays at work: only these profiles may disturb it. */
+  async applyUndrained(state: DesiredState, mayDisturb: string[] = []) {
+    return await this.#ended(this.want(state, {}, { mayDisturb }))
+  }
+
+  async #ended({ id }: Order) {
     await this.clock.until(() => this.order?.id === id && this.order.finishedAt !== undefined)
     return this.order
   }

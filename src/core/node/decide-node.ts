@@ -8,6 +8,7 @@ import { parseDuration } from '../duration.ts'
 import type { Operation } from '../update/operation.ts'
 import { isRetryDue, retryMark } from '../update/retry.ts'
 import { cancelNode } from './cancel-node.ts'
+import { leaveAtWork } from './drain-needed.ts'
 import { drainNode, isAborted } from './drain-node.ts'
 import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
@@ -37,6 +38,8 @@ export function decideNode(view: NodeView): NodeAction {
   if (operation?.id !== grant.holder) return releaseNode(view, grant)
   const cancelled = cancelNode(view, operation)
   if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
+  const undone = leaveAtWork(view, operation)
+  if (undone) return undone
   if (rollout?.operationID !== operation.id || beforeWork.has(rollout.phase)) return startNode(view, operation)
   if (isRetryDue(operation, node.metadata.name, rollout)) {
     // A person works on it: it is tried again when they let go of it.

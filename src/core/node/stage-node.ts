@@ -5,6 +5,7 @@ import type { NodeState, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Operation } from '../update/operation.ts'
 import { isBroken, isRetryDue, retryMark } from '../update/retry.ts'
+import { isDrainNeeded } from './drain-needed.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
 import { attemptOf, belongsTo, completedBefore, lastWord, makeOrder, nextAttempt } from './order.ts'
 
@@ -31,6 +32,7 @@ export function stageNode(view: NodeView, operation: Operation): NodeAction {
     return busy ? { action: 'wait' } : { action: 'setOrder', order: stagingOrder(view, operation, next) }
   }
   if (attemptOf(order) < next) return { action: 'setOrder', order: stagingOrder(view, operation, next) }
+  if (isDrainNeeded(operation, state)) return { action: 'wait' }
   const report = state.status?.agent?.order
   switch (report?.id === order.id ? report.state : 'Accepted') {
     case 'Accepted':

@@ -54,20 +54,33 @@ export type Move =
   | { readonly move: 'apply'; readonly profile: string; readonly level: Level; readonly because: string }
   | { readonly move: 'refused'; readonly reason: Reason; readonly profiles: readonly string[] }
 
-/** How a node gets from what was applied to what is wanted. */
+/**
+ * How a node gets from what was applied to what is wanted. `asksForDrain`: its agent has found more to put right than what
+ * changes, and that disturbs the node.
+ */
 export function moveBetween(
   before: DesiredState | undefined,
   after: DesiredState,
   profiles: readonly NodeProfile[],
+  asksForDrain = false,
 ): Move {
   if (before && canonicalJson(before) === canonicalJson(after)) return { move: 'none' }
   const known = new Map(profiles.map((profile) => [profile.metadata.name, profile]))
   const found = disturbance(before ?? emptyState, after, (name) => known.get(name)?.spec.disruption ?? 'Auto')
   if (!found.ok) return { move: 'refused', reason: found.reason, profiles: found.profiles }
+  const neverDrains = profiles.length > 0 && undrainedProfiles(profiles).length === profiles.length
+  const hasDrifted = asksForDrain && found.level === 'None' && !neverDrains
   // What is gone from the record of the cluster may have been anything.
-  const level: Level = before || found.level === 'Reboot' ? found.level : 'Drain'
-  const because = before ? found.because : 'what was applied before is not known any more'
+  const level: Level = (before && !hasDrifted) || found.level === 'Reboot' ? found.level : 'Drain'
+  const because = before ? (hasDrifted ? drifted : found.because) : 'what was applied before is not known any more'
   return { move: 'apply', profile: firstOf(before ?? emptyState, after) ?? goneProfile, level, because }
+}
+
+const drifted = 'the host has drifted in what only a drained node may have put right'
+
+/** Those whose items may disturb a node that was not drained. */
+export function undrainedProfiles(profiles: readonly NodeProfile[]): readonly string[] {
+  return profiles.filter(({ spec }) => spec.disruption === 'None').map(({ metadata }) => metadata.name)
 }
 
 /** Stands for profiles nobody knows any more. */

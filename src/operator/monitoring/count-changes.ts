@@ -7,10 +7,10 @@ import type { AgentOrder, NodeState, OperationKind, Rollout } from '../../api/no
 import { notificationOutcomes } from '../../api/notification.ts'
 import { maintenancePrefix } from '../../core/maintenance/wish.ts'
 import { stepKind } from '../../core/monitoring/step-kind.ts'
+import { profilePrefix } from '../../core/profile/operation-id.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { profilePrefix } from '../profile/profile-operations.ts'
 
 const { outcome: backupOutcomes } = metricCatalogue.slipway_backups_total.labels
 

@@ -7,10 +7,20 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { ProfileFile } from '../../api/profile-items.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
+import { asksForDrain } from '../../core/profile/asks-for-drain.ts'
 import { matching } from '../../core/profile/desired-state.ts'
-import { type Found, type Move, moveBetween, nodeWant, type Want } from '../../core/profile/node-want.ts'
+import {
+  type Found,
+  type Move,
+  moveBetween,
+  nodeWant,
+  undrainedProfiles,
+  type Want,
+} from '../../core/profile/node-want.ts'
 import { revisionsOf } from '../../core/profile/revision.ts'
 import { sealingContext } from '../../core/profile/sealing-context.ts'
+import type { Operation } from '../../core/update/operation.ts'
+import { compareVersions } from '../../core/version.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { DesiredShelf } from './desired-shelf.ts'
@@ -29,10 +39,20 @@ export interface NodeEntry {
   readonly before: DesiredState | undefined
 }
 
+export interface ProfileBookOptions {
+  readonly ports: OperatorPorts
+  readonly cluster: Cluster
+  readonly shelf: DesiredShelf
+  readonly namespace: string
+  /** Of this operator. */
+  readonly version: string
+}
+
 export class ProfileBook {
   readonly #ports: OperatorPorts
   readonly #cluster: Cluster
   readonly #shelf: DesiredShelf
+  readonly #version: string
   readonly #sources: SourceReader
   #entries: ReadonlyMap<string, NodeEntry> = new Map()
   #revisions: ReadonlyMap<string, string> = new Map()
@@ -42,10 +62,11 @@ export class ProfileBook {
   readonly #unknown = new Map<string, { readonly node: string; readonly profile: string }>()
   hasSources = false
 
-  constructor(ports: OperatorPorts, cluster: Cluster, shelf: DesiredShelf, namespace: string) {
+  constructor({ ports, cluster, shelf, namespace, version }: ProfileBookOptions) {
     this.#ports = ports
     this.#cluster = cluster
     this.#shelf = shelf
+    this.#version = version
     this.#sources = new SourceReader(ports, namespace)
   }
 
@@ -81,10 +102,19 @@ export class ProfileBook {
   }
 
   /** What is asked of the node to bring it to what is wanted; undefined while that cannot be told. */
-  workFor(node: string): Work | undefined {
+  workFor(node: string, disruption: Operation['disruption']): Work | undefined {
     const { want, move, profiles } = this.#entries.get(node) ?? {}
     if (!want?.ok || want.sha256 === undefined || !move || !profiles) return undefined
-    return this.#work(want.sha256, move, profiles)
+    const { profile, ...work } = this.#work(want.sha256, move, profiles)
+    const staysAtWork = disruption === 'None' && this.#knowsUndrained(node)
+    const undrained = { mayDisturb: [...undrainedProfiles(profiles)].slice(0, 32) }
+    return { profile: profile && { ...profile, ...(staysAtWork && { undrained }) }, ...work }
+  }
+
+  /** An older agent cannot read back from its journal what it does not know. */
+  #knowsUndrained(node: string): boolean {
+    const version = this.#cluster.states.get(node)?.status?.agent?.version
+    return version !== undefined && compareVersions(version, this.#version) >= 0
   }
 
   /** What an update that rolls the profile out asks of the node. By the profiles as they are now: it may be new. */
@@ -127,7 +157,8 @@ export class ProfileBook {
     if (!state || !agent?.drivers.includes('profile'))
       return { profiles, want: undefined, move: { move: 'none' }, applied, before }
     const want = this.#want(profiles, before, state)
-    const move: Move = want.ok ? moveBetween(before, want.state, profiles) : { move: 'none' }
+    const drains = asksForDrain(state, want.sha256, undrainedProfiles(profiles))
+    const move: Move = want.ok ? moveBetween(before, want.state, profiles, drains) : { move: 'none' }
     return { profiles, want, move, applied, before }
   }
 

@@ -5,14 +5,13 @@ import type { ProfileWave } from '../../api/strategy.ts'
 import type { Work } from '../../api/work.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
 import { gatesOf } from '../../core/gates/gate.ts'
+import { profileOwner, profilePrefix, profileRunOf } from '../../core/profile/operation-id.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from '../update/operation-source.ts'
 import type { Operations } from '../update/operations.ts'
 import { RunningOperation, type Slots } from '../update/running-operation.ts'
 import type { ProfileBook } from './profile-book.ts'
-
-export const profilePrefix = 'profile:'
 
 export interface ProfileOperationsOptions {
   readonly cluster: Cluster
@@ -23,8 +22,6 @@ export interface ProfileOperationsOptions {
   readonly ownNode: string | undefined
 }
 
-/** `profile:NAME/REVISION-TURN`, with `:drain` behind the name where nodes are drained. */
-const idPattern = /^profile:([^/:]+)(:drain)?\/([^-]+)-[0-9]+$/
 const nodeTimeout = '30m'
 
 export class ProfileOperations implements OperationSource {
@@ -38,26 +35,26 @@ export class ProfileOperations implements OperationSource {
   }
 
   operation(id: string): Operation | undefined {
-    const [, name = '', drain, revision] = idPattern.exec(id) ?? []
-    if (name === '' || this.#options.book.revision(name) !== revision) return undefined
-    return operationFor(id, name, drain !== undefined, this.#options.cluster.policy)
+    const run = profileRunOf(id)
+    if (!run || this.#options.book.revision(run.profile) !== run.revision) return undefined
+    return operationFor(id, run.profile, run.drain, this.#options.cluster.policy)
   }
 
-  workFor(_operation: Operation, node: string): Work | undefined {
-    return this.#options.book.workFor(node)
+  workFor(operation: Operation, node: string): Work | undefined {
+    return this.#options.book.workFor(node, operation.disruption)
   }
 
   /** The id under which the profile is rolled out now, where it is. */
   idOf(profile: string): string | undefined {
     const { operations } = this.#options
-    const [calm, drain] = [operations.get(ownerOf(profile, false)), operations.get(ownerOf(profile, true))]
+    const [calm, drain] = [operations.get(profileOwner(profile, false)), operations.get(profileOwner(profile, true))]
     return drain?.id ?? calm?.id
   }
 
   /** The waves its roll-outs are in, as they are to be recorded, and when to look again. */
   waves(profile: string, now: Date): { readonly waves: readonly ProfileWave[]; readonly untilMs: number | undefined } {
     const steps = [false, true].flatMap((drain) => {
-      const running = this.#options.operations.get(ownerOf(profile, drain))
+      const running = this.#options.operations.get(profileOwner(profile, drain))
       const step = running?.wave(now)
       return running && step ? [{ operationID: running.id, step }] : []
     })
@@ -75,7 +72,7 @@ export class ProfileOperations implements OperationSource {
     for (const [node, { move }] of book.entries) {
       if (move.move !== 'apply' || this.#hasJustApplied(node)) continue
       const drain = move.level !== 'None'
-      const owner = ownerOf(move.profile, drain)
+      const owner = profileOwner(move.profile, drain)
       const group = wanted.get(owner) ?? { profile: move.profile, drain, nodes: new Set() }
       group.nodes.add(node)
       wanted.set(owner, group)
@@ -128,7 +125,7 @@ export class ProfileOperations implements OperationSource {
         isMember: ({ metadata }) => nodes.has(metadata.name),
         takesNewNodes: true,
         isDone: () => false,
-        workFor: (node) => book.workFor(node) ?? operation.work,
+        workFor: (node) => book.workFor(node, operation.disruption) ?? operation.work,
         strategy: resource?.spec.strategy,
         wave: resource?.status?.waves?.find(({ operationID }) => operationID === id),
         generation: resource?.metadata.generation,
@@ -136,10 +133,6 @@ export class ProfileOperations implements OperationSource {
       startedAt: now,
     })
   }
-}
-
-function ownerOf(profile: string, drain: boolean): string {
-  return `${profilePrefix}${profile}${drain ? ':drain' : ''}`
 }
 
 function operationFor(id: string, update: string, drain: boolean, policy: MaintenancePolicy | undefined): Operation {

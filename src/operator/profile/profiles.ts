@@ -1,4 +1,5 @@
 import type { Order } from '../../api/node-state.ts'
+import { profilePrefix } from '../../core/profile/operation-id.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -9,7 +10,7 @@ import type { WakeUps } from '../wake-ups.ts'
 import { DesiredShelf } from './desired-shelf.ts'
 import { ProfileBook } from './profile-book.ts'
 import { makeProfileReconcile } from './profile-controller.ts'
-import { ProfileOperations, profilePrefix } from './profile-operations.ts'
+import { ProfileOperations } from './profile-operations.ts'
 
 /** What one term does about NodeProfiles. */
 export interface Profiles {
@@ -24,6 +25,7 @@ export interface ProfilesOptions {
     readonly ports: OperatorPorts
     readonly events: EventRecorder
     readonly namespace: string
+    readonly version: string
     readonly nodeName: string | undefined
   }
   readonly serverVersion: string
@@ -38,9 +40,9 @@ export async function openProfiles(
   { options, serverVersion, cluster, book: slots, operations, wakeUps }: ProfilesOptions,
   signal: AbortSignal,
 ): Promise<Profiles> {
-  const { ports, events, namespace, nodeName: ownNode } = options
+  const { ports, events, namespace, version, nodeName: ownNode } = options
   const shelf = new DesiredShelf(ports.api, namespace)
-  const book = new ProfileBook(ports, cluster, shelf, namespace)
+  const book = new ProfileBook({ ports, cluster, shelf, namespace, version })
   const source = new ProfileOperations({ cluster, slots, operations, book, serverVersion, ownNode })
   operations.addSource(source)
   wakeUps.route(profilePrefix, () => wakeUps.profiles())

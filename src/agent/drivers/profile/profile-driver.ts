@@ -26,6 +26,7 @@ import { recordShelf } from './record.ts'
 import { isRetired, retireSettings } from './retire.ts'
 import { applySettings, isPending, kubeletUnit, restartKubelet } from './settings.ts'
 import { type OpenSealed, placedFiles, type Site } from './site.ts'
+import { whyDrain, whyDrainFirst } from './undrained.ts'
 
 export interface ProfileDriverOptions {
   /** Where the agent keeps what outlives orders. */
@@ -116,7 +117,13 @@ export function profileDriver(options: ProfileDriverOptions): Driver {
       act('settings', {
         holds: async (context, signal) =>
           (await settingsMissing(siteOf(context), await target(context), signal)) === undefined,
-        act: async (context, signal) => applySettings(siteOf(context), await target(context), signal),
+        act: async (context, signal) => {
+          const wish = await target(context)
+          // Looked at when it was staged, too; packages may have taken their time since.
+          const reason = await whyDrain(siteOf(context), context.order, wish, signal)
+          if (reason) throw new SlipwayError(reason.code, reason.message)
+          await applySettings(siteOf(context), wish, signal)
+        },
         missing: async (context, signal) => settingsMissing(siteOf(context), await target(context), signal),
       }),
       act(
@@ -208,7 +215,11 @@ async function stage(
     }
     throw error
   }
-  return await stagePackages(staging, { note: 'profile-packages', target, record }, signal)
+  return (
+    (await whyDrainFirst(site, staging.order, target)) ??
+    (await whyDrain(site, staging.order, target, signal)) ??
+    (await stagePackages(staging, { note: 'profile-packages', target, record }, signal))
+  )
 }
 
 async function settingsMissing(site: Site, target: DesiredState, signal: AbortSignal): Promise<string | undefined> {
