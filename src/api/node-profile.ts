@@ -13,6 +13,7 @@ import {
   unitSchema,
 } from './profile-items.ts'
 import { durationText, labelSelector } from './scalars.ts'
+import { retrySchema } from './steering.ts'
 import { profileStrategySchema, profileWaveSchema } from './strategy.ts'
 
 const itemFields = ['repositories', 'packages', 'files', 'units', 'kernelArguments', 'sysctls'] as const
@@ -74,6 +75,9 @@ export const nodeProfileSpecSchema = z
       .optional()
       .describe('what becomes of an item that is not wanted any more: as it was before, or left. Default Restore'),
     strategy: profileStrategySchema.optional(),
+    retry: retrySchema
+      .optional()
+      .describe('try nodes again on which it failed or that need a person; slipway retry --profile writes it'),
     drift: z
       .strictObject({
         check: durationText.optional().describe('how often a host is compared, besides file notification. Default 10m'),

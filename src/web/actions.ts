@@ -125,9 +125,9 @@ export class ActionDesk {
           nextStep: `wait for it; slipway release ${name} --force puts the node back all the same`,
         })
       }
-      const body = releasingPatch(node)
+      const body = releasingPatch(node, state)
       if (body) await api.patch(nodes, { name }, { type: 'merge', body }, signal)
-      return `${name}: ${whatWasReleased(node).join(', ')}`
+      return `${name}: ${whatWasReleased(node, state).join(', ')}`
     })
   }
 

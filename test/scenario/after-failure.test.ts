@@ -21,7 +21,7 @@ const http = (path: string) => ({ http: { url: `http://hooks.example/${path}` } 
 /** As slipway release does. */
 async function release({ cluster, person }: Story, name: string): Promise<void> {
   const node = cluster.node(name)
-  const patch = node && releasingPatch(node)
+  const patch = node && releasingPatch(node, cluster.state(name))
   if (!patch) throw new Error(`nothing of ours is on ${name}`)
   await person.changes(nodes, name, patch)
 }

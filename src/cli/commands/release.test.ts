@@ -55,6 +55,15 @@ describe('release', () => {
     expect(cli.err.text).toContain(`warning: ${doubt}\n`)
   })
 
+  it('says on the node that it is fit where a profile failed that disturbs nobody', async () => {
+    const rollout = { phase: 'Failed', cordon: { prior: 'Schedulable' }, operationID: 'profile:base/r1-1' } as const
+    const api = cluster({}, false, nodeState('w1', { ...rollout, update: 'base' }))
+    const cli = cliFixture(api)
+    expect(await cli.run('release', 'w1')).toBe(0)
+    expect(found(api).annotations).toEqual({ 'slipway.dev/released': 'profile:base/r1-1/1' })
+    expect(cli.out.text).toMatch(/^w1: its slot is given back; that NodeProfile base failed there stands/)
+  })
+
   it('leaves the cordon of a person', async () => {
     const api = cluster({ 'slipway.dev/marks': autoscaler, [autoscaler]: 'true' }, true)
     const cli = cliFixture(api)

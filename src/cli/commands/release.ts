@@ -40,36 +40,40 @@ const tries = 5
 export async function releaseNode(context: CommandContext, name: string, options: ReleaseOptions): Promise<number> {
   const { out, err, signal } = context
   const api = await context.api()
-  const doubt = await doubtOf(api, name, signal)
+  const { state, doubt } = await workOn(api, name, signal)
   if (doubt && !options.force && isMarked(await mustFind(api, nodes, { name }, signal))) {
     throw new SlipwayError('Refused', doubt, {
       nextStep: `wait for it, or delete its update; slipway release ${name} --force puts the node back all the same`,
     })
   }
-  const before = await putBack(api, name, signal)
-  for (const line of whatWasReleased(before)) out.write(`${name}: ${line}\n`)
+  const before = await putBack(api, name, state, signal)
+  for (const line of whatWasReleased(before, state)) out.write(`${name}: ${line}\n`)
   if (doubt) err.write(`warning: ${doubt}\n`)
   return exitCode.done
 }
 
-/** Why the node may still be under work; undefined where it is not. */
-async function doubtOf(api: KubeApi, name: string, signal: AbortSignal): Promise<string | undefined> {
-  let state: NodeState | undefined
-  try {
-    state = await find(api, nodeStates, { name }, signal)
-  } catch (error) {
-    // Slipway was removed from this cluster; what it left on nodes is all there is.
-    if (error instanceof SlipwayError && error.code === 'CrdsMissing') return undefined
-    if (!isKubeError(error, 'Forbidden')) throw error
-    return `you may not read the NodeState of ${name}, so nobody can tell whether its agent still works`
-  }
-  return workDoubt(name, state)
+interface WorkOnNode {
+  readonly state?: NodeState | undefined
+  /** Why the node may still be under work; undefined where it is not. */
+  readonly doubt: string | undefined
 }
 
-async function putBack(api: KubeApi, name: string, signal: AbortSignal): Promise<Node> {
+async function workOn(api: KubeApi, name: string, signal: AbortSignal): Promise<WorkOnNode> {
+  try {
+    const state = await find(api, nodeStates, { name }, signal)
+    return { state, doubt: workDoubt(name, state) }
+  } catch (error) {
+    // Slipway was removed from this cluster; what it left on nodes is all there is.
+    if (error instanceof SlipwayError && error.code === 'CrdsMissing') return { doubt: undefined }
+    if (!isKubeError(error, 'Forbidden')) throw error
+    return { doubt: `you may not read the NodeState of ${name}, so nobody can tell whether its agent still works` }
+  }
+}
+
+async function putBack(api: KubeApi, name: string, state: NodeState | undefined, signal: AbortSignal): Promise<Node> {
   for (let left = tries; ; left--) {
     const node = await mustFind(api, nodes, { name }, signal)
-    const body = releasingPatch(node)
+    const body = releasingPatch(node, state)
     if (!body) return node
     try {
       await api.patch(nodes, { name }, { type: 'merge', body }, signal)

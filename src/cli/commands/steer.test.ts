@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { cliFixture, operation, update, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
+import { nodeProfile } from '../../../test/samples/profiles.ts'
 import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
+import { type NodeProfile, type NodeProfileSpec, type NodeProfileStatus, nodeProfiles } from '../../api/node-profile.ts'
 
 const running: DirectUpdateStatus = { phase: 'InProgress', operationID: operation }
 const wave = { index: 0, of: 3, size: 1, since: '2026-11-15T12:00:00Z' }
@@ -119,5 +121,43 @@ describe('status', () => {
     const cli = cliFixture(upgradeMidway().put(directUpdates, update(status, given)))
     expect(await cli.run('status', 'to-1-36')).toBe(code)
     expect(cli.out.text).toContain(line)
+  })
+})
+
+describe('retry of a profile', () => {
+  const failing = { phase: 'Failed', nodes: { total: 3, applied: 1, drifted: 0, failed: 1 } } as const
+  const of = (status: NodeProfileStatus, spec: Partial<NodeProfileSpec> = {}) => ({
+    ...nodeProfile('base', { sysctls: { 'vm.swappiness': '10' }, ...spec }),
+    status,
+  })
+
+  async function sayTo(profile: NodeProfile, ...argv: readonly string[]) {
+    const api = new FakeKubeApi().put(nodeProfiles, profile)
+    const cli = cliFixture(api)
+    const code = await cli.run('retry', ...argv)
+    const { spec } = await api.get(nodeProfiles, { name: 'base' }, new AbortController().signal)
+    return { code, said: cli.out.text + cli.err.text, retry: spec.retry }
+  }
+
+  it('asks for all that failed', async () => {
+    const before = { retry: { token: '1', nodes: ['w9'] } }
+    expect(await sayTo(of(failing, before), '--profile', 'base')).toEqual({
+      code: 0,
+      said: 'base: the node that failed is tried again; follow it: slipway status\n',
+      retry: { token: 'abcde123' },
+    })
+  })
+
+  it('or for those named', async () => {
+    const { code, said, retry } = await sayTo(of(failing), '--profile', 'base', 'w1', 'w2')
+    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('w1, w2 tried again') })
+    expect(retry).toEqual({ token: 'abcde123', nodes: ['w1', 'w2'] })
+  })
+
+  it('is refused where nothing failed', async () => {
+    const fine = { phase: 'Applied', nodes: { total: 3, applied: 3, drifted: 0, failed: 0 } } as const
+    const { code, said, retry } = await sayTo(of(fine), 'base', '--profile')
+    expect({ code, said }).toEqual({ code: 3, said: expect.stringContaining('no node failed for NodeProfile base') })
+    expect(retry).toBeUndefined()
   })
 })

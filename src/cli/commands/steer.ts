@@ -1,8 +1,10 @@
-// slipway pause, resume, cancel, retry, skip, approve, run-now: what a person says to an update that runs.
+// slipway pause, resume, cancel, retry, skip, approve, run-now: what a person says to an update that runs; retry also to a profile.
 
 import type { Command } from 'commander'
 import { directUpdates } from '../../api/direct-update.ts'
+import type { KubeObject, ResourceType } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
+import { nodeProfiles } from '../../api/node-profile.ts'
 import { objectName } from '../../api/scalars.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { runNowSchema } from '../../api/steering.ts'
@@ -16,6 +18,7 @@ import {
   runNow,
   skip,
 } from '../../core/steering/decide-steering.ts'
+import { retryProfile } from '../../core/steering/retry-profile.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { mustFind } from '../read-cluster.ts'
@@ -57,12 +60,21 @@ export function addSteering(parent: Command, run: RunAction): void {
   parent
     .command('retry')
     .description('Tries nodes again that failed or need a person: all of them, or those named.')
-    .argument('<name>', 'a DirectUpdate')
+    .argument('<name>', 'a DirectUpdate, or with --profile a NodeProfile')
     .argument('[node...]', 'only these; by default all of them', names)
-    .addHelpText('after', '\nExamples:\n  slipway retry to-1-36\n  slipway retry to-1-36 w3 w4')
+    .option('--profile', 'the name is that of a NodeProfile that rolls out by itself')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  slipway retry to-1-36\n  slipway retry to-1-36 w3 w4\n  slipway retry --profile base w3',
+    )
     .action(
-      run((context, name: string, nodes: readonly string[] | undefined) =>
-        steer(context, name, retry(nodes ?? [], context.random.uuid())),
+      run(
+        (context, name: string, nodes: readonly string[] | undefined, { profile }: { readonly profile?: boolean }) => {
+          const [only, uuid] = [nodes ?? [], context.random.uuid()]
+          return profile
+            ? patchSpec(context, nodeProfiles, name, (found) => retryProfile(found, only, uuid))
+            : steer(context, name, retry(only, uuid))
+        },
       ),
     )
   parent
@@ -99,16 +111,25 @@ export function addSteering(parent: Command, run: RunAction): void {
     )
 }
 
-async function steer(context: CommandContext, name: string, decide: Decide): Promise<number> {
+function steer(context: CommandContext, name: string, decide: Decide): Promise<number> {
+  return patchSpec(context, directUpdates, name, decide)
+}
+
+async function patchSpec<T extends KubeObject>(
+  context: CommandContext,
+  type: ResourceType<T>,
+  name: string,
+  decide: (found: T) => { readonly spec: object; readonly said: string },
+): Promise<number> {
   const { out, signal } = context
   const api = await context.api()
   for (;;) {
-    const update = await mustFind(api, directUpdates, { name }, signal)
-    const { spec, said } = decide(update)
-    const { uid, resourceVersion } = update.metadata
+    const found = await mustFind(api, type, { name }, signal)
+    const { spec, said } = decide(found)
+    const { uid, resourceVersion } = found.metadata
     const body = { metadata: { uid, resourceVersion }, spec }
     try {
-      await api.patch(directUpdates, { name }, { type: 'merge', body }, signal)
+      await api.patch(type, { name }, { type: 'merge', body }, signal)
     } catch (error) {
       // Somebody wrote meanwhile: what was decided may be another by now.
       if (isKubeError(error, 'Conflict')) continue

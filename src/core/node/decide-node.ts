@@ -12,6 +12,7 @@ import { leaveAtWork } from './drain-needed.ts'
 import { drainNode, isAborted } from './drain-node.ts'
 import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
+import { leaveUndrained } from './leave-undrained.ts'
 import { cordonOwner, isCordoned, isReady, readyCondition } from './node-facts.ts'
 import { cleanUp, hooksAfter, hooksAgain, hooksBefore } from './node-hooks.ts'
 import { holdOf, isPutBack, isTaken } from './node-marks.ts'
@@ -277,14 +278,13 @@ function orderLate({ node }: NodeView, { nodeTimeout }: Operation): Reason {
 }
 
 /** What failed stays cordoned for a person to look at, unless no work began or that person has put the node back. */
-function leaveFailed(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
+function leaveFailed(view: NodeView, { disruption }: Operation, rollout: Rollout): NodeAction {
   if (isAborted(rollout) && !isPutBack(view.node)) return { action: 'uncordon' }
   const owed = cleanUp(view)
-  if (owed) return owed
+  if (owed || disruption === 'None') return owed ?? leaveUndrained(view, rollout)
   // A hook refused the node before anything was done to it: it is no node that is away.
   const isUntouched = rollout.cordon === undefined && isPutBack(view.node)
-  const isFree = isAborted(rollout) || ((isReleased(view) || isUntouched) && operation.disruption === 'Drain')
-  return isFree ? { action: 'returnGrant' } : { action: 'wait' }
+  return isAborted(rollout) || isReleased(view) || isUntouched ? { action: 'returnGrant' } : { action: 'wait' }
 }
 
 /** It failed, and a person has put the node back: it is theirs to say that it is fit. */

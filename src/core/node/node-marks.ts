@@ -1,7 +1,7 @@
 // What we put on a Node while it is under work: the cordon, and marks that tell others to leave it alone. Only what is ours is
 // taken off again: the cordon that carries our annotation, and the marks that our list names.
 
-import { holdAnnotation, holdSchema } from '../../api/hold.ts'
+import { holdAnnotation, holdSchema, releasedAnnotation } from '../../api/hold.ts'
 import type { Node } from '../../api/kube.ts'
 import { cordonAnnotation, cordonOwner, isCordoned, keptForPerson } from './node-facts.ts'
 
@@ -15,7 +15,10 @@ const quietAnnotations = [
 const offLoadBalancers = 'node.kubernetes.io/exclude-from-external-load-balancers'
 
 /** The annotations of a Node that are read here. */
-export const markAnnotations: readonly string[] = [marksAnnotation, holdAnnotation, ...quietAnnotations]
+export const markAnnotations: readonly string[] = [
+  ...[marksAnnotation, holdAnnotation, releasedAnnotation],
+  ...quietAnnotations,
+]
 
 export interface NodeChange {
   readonly metadata: {
@@ -39,6 +42,7 @@ export function isTaken(node: Node, holder: string): boolean {
 
 /** Whether nothing of ours is left, besides a cordon that a person asked us to leave. */
 export function isPutBack(node: Node): boolean {
+  if (node.metadata.annotations?.[releasedAnnotation] !== undefined) return false
   if (!isMarked(node)) return true
   return isKept(node) && node.metadata.annotations?.[marksAnnotation] === undefined
 }
@@ -77,6 +81,7 @@ export function puttingBackChange(node: Node): NodeChange {
         ...(isOurs && { [cordonAnnotation]: isHeld ? keptForPerson : null }),
         ...valueForAll(quiet, null),
         [marksAnnotation]: null,
+        ...(node.metadata.annotations?.[releasedAnnotation] !== undefined && { [releasedAnnotation]: null }),
       },
       ...(marks.includes(offLoadBalancers) && { labels: { [offLoadBalancers]: null } }),
     },

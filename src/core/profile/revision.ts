@@ -3,7 +3,7 @@
 import type { NodeProfile } from '../../api/node-profile.ts'
 import { fingerprint } from '../fingerprint.ts'
 
-const howFields = new Set(['nodeSelector', 'strategy', 'drift', 'rollout'])
+const howFields = new Set(['nodeSelector', 'strategy', 'drift', 'rollout', 'retry'])
 
 /**
  * A revision for each profile: it changes with what the profile itself wants, and with what those want that share a node with

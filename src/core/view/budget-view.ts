@@ -9,6 +9,7 @@ import { selects } from '../label-selector.ts'
 import { budgetSetName } from '../ledger/budget-name.ts'
 import { isReady, isUnavailable, whyAway } from '../node/node-facts.ts'
 import { holdOf } from '../node/node-marks.ts'
+import { profileRunOf } from '../profile/operation-id.ts'
 import { ownerOfOperation } from '../update/operation.ts'
 
 export interface BudgetFacts {
@@ -62,17 +63,18 @@ function slotOf(node: Node, grant: Grant | undefined, tile: NodeTile | undefined
     phase,
     holder: grant ? ownerOfOperation(grant.holder) : 'not ours',
     ...(since !== undefined && { since }),
-    returnsWhen: grant ? returnOfOurs(tile) : returnOfOthers(node),
+    returnsWhen: grant ? returnOfOurs(tile, grant.holder) : returnOfOthers(node),
   }
 }
 
-function returnOfOurs(tile: NodeTile | undefined): string {
+function returnOfOurs(tile: NodeTile | undefined, holder: string): string {
+  const profile = profileRunOf(holder)?.profile
   switch (tile?.phase) {
     case 'Draining':
       return tile.reason ? `drained and worked on; now: ${tile.reason.message}` : 'drained, worked on and healthy again'
     case 'Failed':
     case 'RequiresAttention':
-      return `a person has put it right and retried it: slipway retry ${tile.update ?? 'UPDATE'} ${tile.name}`
+      return `a person has put it right and retried it: slipway retry ${profile === undefined ? (tile.update ?? 'UPDATE') : `--profile ${profile}`} ${tile.name}`
     case 'Verifying':
       return 'it has shown itself healthy'
     default:

@@ -7,10 +7,12 @@ import type { NodeState } from '../../api/node-state.ts'
 import { parseDuration } from '../../core/duration.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { isReady } from '../../core/node/node-facts.ts'
+import type { PastFailure } from '../../core/node/order.ts'
 import { profilesOf } from '../../core/profile/node-want.ts'
-import { profilePrefix } from '../../core/profile/operation-id.ts'
+import { profileRunOf } from '../../core/profile/operation-id.ts'
 import { type ProfileMember, profileStatus } from '../../core/profile/profile-status.ts'
 import { finalizer } from '../../core/update/operation.ts'
+import { isBroken } from '../../core/update/retry.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -100,23 +102,33 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
   }
 
   function memberOf(node: string, entry: NodeEntry, profile: NodeProfile): ProfileMember {
-    const agent = cluster.states.get(node)?.status?.agent
-    const rollout = cluster.states.get(node)?.status?.rollout
-    const isOurs = rollout?.operationID.startsWith(`${profilePrefix}${profile.metadata.name}`) ?? false
-    const isStuck = isOurs && (rollout?.phase === 'Failed' || rollout?.phase === 'RequiresAttention')
+    const { agent } = cluster.states.get(node)?.status ?? {}
+    const applied = book.isCurrent(node, profile)
+    const failure = applied ? undefined : failureOf(node, profile)
     const noAgent = { code: 'AgentMissing' as const, message: `no agent on ${node} that applies profiles has reported` }
     const waitsFor = entry.want ? (entry.want.ok ? undefined : entry.want.reason) : noAgent
     return {
       node,
-      applied: book.isCurrent(node, profile),
+      applied,
       ...(waitsFor && { waitsFor }),
       drifted: agent?.profile?.drift?.length ?? 0,
-      ...(isStuck && {
-        failed: rollout?.reason
-          ? { ...rollout.reason, message: `${node}: ${rollout.reason.message}`.slice(0, 4000) }
+      ...(failure && {
+        failed: failure.reason
+          ? { ...failure.reason, message: `${node}: ${failure.reason.message}`.slice(0, 4000) }
           : { code: 'StepFailed', message: `${node} failed` },
       }),
     }
+  }
+
+  /** Also where another operation has the node by now. */
+  function failureOf(node: string, { metadata }: NodeProfile): Pick<PastFailure, 'reason'> | undefined {
+    const { rollout, failed = [] } = cluster.states.get(node)?.status ?? {}
+    if (rollout && isBroken(rollout.phase) && profileRunOf(rollout.operationID)?.profile === metadata.name)
+      return rollout
+    return failed.find(({ operationID }) => {
+      const run = profileRunOf(operationID)
+      return run?.profile === metadata.name && run.revision === book.revision(metadata.name)
+    })
   }
 
   /** The finalizer goes when every host that can be reached has nothing of the profile any more. */

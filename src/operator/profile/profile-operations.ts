@@ -1,6 +1,5 @@
 // Roll-outs of profiles as operations: for each profile one for what disturbs nobody, and one for what needs a drain.
 
-import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { ProfileWave } from '../../api/strategy.ts'
 import type { Work } from '../../api/work.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
@@ -37,7 +36,7 @@ export class ProfileOperations implements OperationSource {
   operation(id: string): Operation | undefined {
     const run = profileRunOf(id)
     if (!run || this.#options.book.revision(run.profile) !== run.revision) return undefined
-    return operationFor(id, run.profile, run.drain, this.#options.cluster.policy)
+    return operationFor(id, run.profile, run.drain, this.#options.cluster)
   }
 
   workFor(operation: Operation, node: string): Work | undefined {
@@ -118,7 +117,7 @@ export class ProfileOperations implements OperationSource {
   #run(id: string, profile: string, drain: boolean, nodes: ReadonlySet<string>, now: Date): RunningOperation {
     const { cluster, slots, serverVersion, ownNode, book } = this.#options
     const resource = cluster.profiles.get(profile)
-    const operation = operationFor(id, profile, drain, cluster.policy)
+    const operation = operationFor(id, profile, drain, cluster)
     return new RunningOperation({
       ...{ cluster, slots, serverVersion, ownNode, operation },
       terms: {
@@ -135,7 +134,8 @@ export class ProfileOperations implements OperationSource {
   }
 }
 
-function operationFor(id: string, update: string, drain: boolean, policy: MaintenancePolicy | undefined): Operation {
+function operationFor(id: string, update: string, drain: boolean, { policy, profiles }: Cluster): Operation {
+  const retry = profiles.get(update)?.spec.retry
   return {
     id,
     kind: 'NodeProfile',
@@ -148,5 +148,6 @@ function operationFor(id: string, update: string, drain: boolean, policy: Mainte
     drain: drainOf(policy?.spec.drain),
     // What disturbs nobody needs nobody's leave.
     gates: drain ? gatesOf(policy?.spec.gates) : [],
+    ...(retry && { retry }),
   }
 }

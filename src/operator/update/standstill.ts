@@ -17,15 +17,18 @@ export function stopOf(table: MemberTable, operation: Operation, { maxFailures }
   const { failed, attention } = table.counts
   const names = () => brokenOf(table).join(', ')
   if (failed + attention - brokenAndSkipped(table, operation) > maxFailures || table.controlPlaneBroken) {
-    const { kind, update } = operation
-    const next =
-      kind === undefined ? `look at it, then slipway retry ${update}` : 'look at it, then correct the profile'
+    const next = `look at it, then ${remedyOf(operation)}`
     return { code: 'FailuresReached', message: `nothing more starts: ${names()} failed; ${next}` }
   }
   if (failed > 0 && isLost(table.wave)) {
     return { code: 'FailuresReached', message: `nothing more starts: no node of this wave came through (${names()})` }
   }
   return undefined
+}
+
+function remedyOf({ kind, update }: Operation): string {
+  if (kind === undefined) return `slipway retry ${update}`
+  return kind === 'NodeProfile' ? `slipway retry --profile ${update}, or correct the profile` : 'put it right'
 }
 
 /** What those that wait wait for, where none of them could go. */
