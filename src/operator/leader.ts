@@ -39,6 +39,7 @@ import { Planner } from './preflight/planner.ts'
 import { openProfiles, type Profiles } from './profile/profiles.ts'
 import { RegistryDesk } from './registry/registry-desk.ts'
 import { makeScheduleReconcile } from './schedule/schedule-controller.ts'
+import { ServerVersion } from './server-version.ts'
 import { Operations } from './update/operations.ts'
 import { ScriptShelf } from './update/script-content.ts'
 import { makeUpdateReconcile } from './update/update-controller.ts'
@@ -69,7 +70,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   const cluster = new Cluster(ports, namespace)
   const watching = cluster.run(signal)
   await cluster.synced(signal)
-  const serverVersion = await ports.api.serverVersion(signal)
+  const serverVersion = await ServerVersion.read(ports, signal)
   const book = new LedgerBook(ports, cluster)
   const restored = rollCallDue(cluster.policy, highestEpoch(cluster.states.values()))
   if (restored !== undefined) {
@@ -139,6 +140,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
   backups.follow()
   await Promise.all([
     watching,
+    serverVersion.run(() => wakeUps.grants(), signal),
     ...[...working, ...telling].map((controller) => runMeasured(controller, ports, signal)),
     runCupcake({ ports, cluster, events: options.events, metrics, namespace }, signal),
     runHousekeeper({ ports, cluster, events: options.events }, signal),
@@ -149,7 +151,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
 /** What the controllers of one term share. */
 interface Term {
   readonly options: LeaderOptions
-  readonly serverVersion: string
+  readonly serverVersion: ServerVersion
   readonly cluster: Cluster
   readonly book: LedgerBook
   readonly operations: Operations

@@ -15,6 +15,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import { isForeign } from '../node/act.ts'
 import type { OperatorPorts } from '../ports.ts'
+import type { ServerVersion } from '../server-version.ts'
 import type { Operations } from '../update/operations.ts'
 import { RunningOperation } from '../update/running-operation.ts'
 import type { Terms } from '../update/terms.ts'
@@ -31,7 +32,7 @@ export interface MaintenanceControllerOptions {
   readonly source: MaintenanceSource
   readonly events: EventRecorder
   readonly namespace: string
-  readonly serverVersion: string
+  readonly serverVersion: ServerVersion
   readonly ownNode: string | undefined
   readonly wakeNode: (node: string) => void
   readonly wakeGrants: () => void

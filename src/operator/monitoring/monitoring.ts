@@ -12,6 +12,7 @@ import type { GrantPass } from '../ledger/grant-pass.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import { Notifications } from '../notification/notifications.ts'
 import type { OperatorPorts } from '../ports.ts'
+import type { ServerVersion } from '../server-version.ts'
 import { Silences } from '../silence/silences.ts'
 import { countChanges } from './count-changes.ts'
 import { HealthKeeper } from './health-keeper.ts'
@@ -27,7 +28,7 @@ export interface MonitoringOptions {
   readonly events: EventRecorder
   readonly namespace: string
   readonly version: string
-  readonly serverVersion: string
+  readonly serverVersion: ServerVersion
   readonly identity: string
 }
 
@@ -66,7 +67,7 @@ export function openMonitoring(options: MonitoringOptions, others: readonly Cont
 function* samples(options: MonitoringOptions, controllers: readonly Controller[], silences: number): Generator<Sample> {
   const { cluster, grants, ports } = options
   const now = ports.clock.now()
-  yield* nodeSamples(options)
+  yield* nodeSamples({ cluster, version: options.version, serverVersion: options.serverVersion.version })
   yield* updateSamples(cluster, now)
   yield* ledgerSamples(cluster, grants.budgetUse(), now)
   yield* hourSamples(cluster, now)

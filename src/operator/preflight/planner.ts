@@ -14,12 +14,13 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RegistryDesk } from '../registry/registry-desk.ts'
 import { resolveImage } from '../registry/resolve-image.ts'
+import type { ServerVersion } from '../server-version.ts'
 import { observe } from './observe.ts'
 
 export interface PlannerOptions {
   readonly ports: OperatorPorts
   readonly cluster: Cluster
-  readonly serverVersion: string
+  readonly serverVersion: ServerVersion
   readonly version: string
   /** Which versions there are, by others than the hosts. */
   readonly offers: (spec: DirectUpdateSpec, signal: AbortSignal) => Promise<Offers>
@@ -59,10 +60,10 @@ export class Planner {
     return this.#plan(update.metadata, { ...this.#view(update), spec, takes }, signal)
   }
 
-  async #plan({ name, generation }: ObjectMeta, known: PlanView, signal: AbortSignal): Promise<Plan | Later> {
-    const { ports, serverVersion } = this.#options
+  async #plan({ name, generation }: ObjectMeta, view: PlanView, signal: AbortSignal): Promise<Plan | Later> {
+    const { ports } = this.#options
     const { clock } = ports
-    const alone = planUpdate(known)
+    const { known, alone } = await this.#planAlone(view, signal)
     const asksOthers = alone.verdict === 'refused' ? alone.versions === true : reachesFarther(known.spec)
     // What the checks alone refuse is looked at in full, so that all of it is told at once.
     if (alone.verdict === 'refused' && alone.reason.code !== 'PreflightFailed' && !asksOthers) return alone
@@ -79,27 +80,40 @@ export class Planner {
       else this.forget(name)
       return plan
     }
-    const view = asksOthers ? { ...known, offers: await this.#options.offers(known.spec, signal) } : known
-    const first = asksOthers ? planUpdate(view) : alone
+    const told = asksOthers ? { ...known, offers: await this.#options.offers(known.spec, signal) } : known
+    const first = asksOthers ? planUpdate(told) : alone
     if (first.verdict === 'refused' && first.reason.code !== 'PreflightFailed') return rest(first)
     if (first.verdict === 'planned' && first.idle) return rest(first)
-    const spec = resolvedSpec(view)
+    const spec = resolvedSpec(told)
     // What cannot be done with any image is told before a registry is asked.
-    const asks = !view.osImage && first.verdict === 'planned'
+    const asks = !told.osImage && first.verdict === 'planned'
     const image = asks
       ? await resolveImage(this.#options.registries, spec, () => clock.now(), signal)
-      : ({ kind: 'found', image: view.osImage } as const)
+      : ({ kind: 'found', image: told.osImage } as const)
     if (image?.kind === 'refused') {
       const { lasting, reason, afterMs = lookEveryMs } = image
       return rest({ verdict: 'refused', lasting, reason }, Math.max(afterMs, lookEveryMs))
     }
     const concerns = (name: string) => {
       const node = this.#options.cluster.nodes.get(name)
-      return node !== undefined && isChosen(spec, node) && (view.takes?.(node) ?? true)
+      return node !== undefined && isChosen(spec, node) && (told.takes?.(node) ?? true)
     }
     const drain = drainOf(this.#options.cluster.policy?.spec.drain, spec.drain)
-    const sights = await observe(ports, { spec, serverVersion, concerns, drain }, signal)
-    return rest(planUpdate({ ...view, sights, osImage: image?.image }))
+    const sights = await observe(ports, { spec, serverVersion: known.serverVersion, concerns, drain }, signal)
+    return rest(planUpdate({ ...told, sights, osImage: image?.image }))
+  }
+
+  /** By what the watches know. The version of the API server is none of that: it is read again before it refuses anything. */
+  async #planAlone(
+    view: PlanView,
+    signal: AbortSignal,
+  ): Promise<{ readonly known: PlanView; readonly alone: ReturnType<typeof planUpdate> }> {
+    const alone = planUpdate(view)
+    if (alone.verdict !== 'refused') return { known: view, alone }
+    // What is refused for good is refused once; the rest is looked at again whenever a node changes.
+    const serverVersion = await this.#options.serverVersion.renew(alone.lasting ? 0 : lookEveryMs, signal)
+    const known = { ...view, serverVersion }
+    return { known, alone: serverVersion === view.serverVersion ? alone : planUpdate(known) }
   }
 
   forget(update: string): void {
@@ -116,7 +130,7 @@ export class Planner {
       stateOf: (node) => cluster.states.get(node),
       profiles: [...cluster.profiles.values()],
       policy: cluster.policy?.spec,
-      serverVersion,
+      serverVersion: serverVersion.version,
       operatorVersion: version,
       now: ports.clock.now(),
       osImage: resolvedFor(update, operationID(update)),

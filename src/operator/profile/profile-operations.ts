@@ -7,6 +7,7 @@ import { gatesOf } from '../../core/gates/gate.ts'
 import { profileOwner, profilePrefix, profileRunOf } from '../../core/profile/operation-id.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { ServerVersion } from '../server-version.ts'
 import type { OperationSource } from '../update/operation-source.ts'
 import type { Operations } from '../update/operations.ts'
 import { RunningOperation, type Slots } from '../update/running-operation.ts'
@@ -17,7 +18,7 @@ export interface ProfileOperationsOptions {
   readonly slots: Slots
   readonly operations: Operations
   readonly book: ProfileBook
-  readonly serverVersion: string
+  readonly serverVersion: ServerVersion
   readonly ownNode: string | undefined
 }
 

@@ -5,6 +5,7 @@ import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
+import type { ServerVersion } from '../server-version.ts'
 import type { Operations } from '../update/operations.ts'
 import type { WakeUps } from '../wake-ups.ts'
 import { DesiredShelf } from './desired-shelf.ts'
@@ -28,7 +29,7 @@ export interface ProfilesOptions {
     readonly version: string
     readonly nodeName: string | undefined
   }
-  readonly serverVersion: string
+  readonly serverVersion: ServerVersion
   readonly cluster: Cluster
   readonly book: LedgerBook
   readonly operations: Operations

@@ -20,6 +20,7 @@ import { type Strategy, stepWave, strategyOf, type WaveStep, waveLimit } from '.
 import type { Cluster } from '../cluster/cluster.ts'
 import type { WaveStanding } from '../hooks/wave-checks.ts'
 import type { Hours } from '../ledger/opening-hours.ts'
+import type { ServerVersion } from '../server-version.ts'
 import { kubeletCeiling } from './kubelet-ceiling.ts'
 import { MemberTable } from './member-table.ts'
 import { stagedFirst, stagedInTurn } from './staged-requests.ts'
@@ -38,7 +39,7 @@ const stagingAtMost = 500
 export class RunningOperation {
   readonly #cluster: Cluster
   readonly #slots: Slots
-  readonly #serverVersion: string
+  readonly #serverVersion: ServerVersion
   #terms: Terms
   #operation: Operation
   #strategy: Strategy
@@ -52,7 +53,7 @@ export class RunningOperation {
   constructor(options: {
     readonly cluster: Cluster
     readonly slots: Slots
-    readonly serverVersion: string
+    readonly serverVersion: ServerVersion
     readonly terms: Terms
     readonly operation: Operation
     readonly startedAt: Date

@@ -18,6 +18,7 @@ import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { Later, Planner } from '../preflight/planner.ts'
 import type { NodeAsk } from '../profile/node-ask.ts'
+import type { ServerVersion } from '../server-version.ts'
 import { heldNodes, stagingNodes } from './nodes-of-update.ts'
 import type { LookedUp, Operations } from './operations.ts'
 import { idleStatus, idleText } from './path-status.ts'
@@ -53,7 +54,7 @@ export interface UpdateControllerOptions {
   readonly hooks: Hooks
   readonly events: EventRecorder
   readonly namespace: string
-  readonly serverVersion: string
+  readonly serverVersion: ServerVersion
   readonly ownNode: string | undefined
   readonly wakeNode: (node: string) => void
   readonly wakeGrants: () => void
