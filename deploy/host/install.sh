@@ -1,5 +1,7 @@
 #!/bin/sh
-# Installs the Slipway agent as a service of this host, or brings it up to date: sh install.sh [--node-name NAME] [--no-start]
+# Installs the Slipway agent as a service of this host, or brings it up to date:
+#   sh install.sh [--node-name NAME] [--only reboots] [--no-start]
+# What it was told before holds until it is told otherwise: --node-name %H is the name of the host, --only all every driver.
 # Takes it off again: sh install.sh --remove
 set -eu
 
@@ -12,18 +14,41 @@ fail() {
   exit 1
 }
 
-node_name=%H
+# What the unit that is there says to the agent.
+before() {
+  [ "$remove" = yes ] || [ ! -e "$unit" ] || sed -n "s|^ExecStart=.* --$1=\([^ ]*\).*|\1|p" "$unit"
+}
+
+node_name=
+only=
 start=yes
 remove=no
 while [ $# -gt 0 ]; do
   case $1 in
     --node-name) node_name=${2:?error: --node-name needs the name of the node}; shift ;;
+    --node-name=?*) node_name=${1#*=} ;;
+    --only) only=${2:?error: --only needs reboots or all}; shift ;;
+    --only=reboots | --only=all) only=${1#*=} ;;
     --no-start) start=no ;;
     --remove) remove=yes ;;
-    *) fail "install.sh knows no $1" 'sh install.sh [--node-name NAME] [--no-start] | --remove' ;;
+    *) fail "install.sh knows no $1" 'sh install.sh [--node-name NAME] [--only reboots] [--no-start] | --remove' ;;
   esac
   shift
 done
+kept=
+if [ -z "$node_name" ]; then
+  node_name=$(before node-name)
+  : "${node_name:=%H}"
+  [ "$node_name" = %H ] || kept="$kept --node-name=$node_name"
+fi
+if [ -z "$only" ]; then
+  only=$(before only)
+  [ -z "$only" ] || kept="$kept --only=$only"
+fi
+case $only in
+  '' | all | reboots) ;;
+  *) fail "install.sh knows no --only=$only" 'say --only reboots, or --only all for every driver' ;;
+esac
 case $node_name in
   %H) ;;
   *[!a-z0-9.-]*) fail "$node_name is no name of a node" 'take it from: kubectl get nodes' ;;
@@ -50,11 +75,14 @@ chown -R 0:0 "$folder.new"
 [ ! -e "$folder" ] || mv "$folder" "$folder.old"
 mv "$folder.new" "$folder"
 rm -rf "$folder.old"
-sed "s|--node-name=%H|--node-name=$node_name|" "$folder/slipway-agent.service" > "$unit.new"
+flags=
+[ "$only" != reboots ] || flags=' --only=reboots'
+sed "s|^\(ExecStart=.*\)--node-name=%H\(.*\)|\1--node-name=$node_name\2$flags|" "$folder/slipway-agent.service" > "$unit.new"
 mv "$unit.new" "$unit"
 if command -v restorecon >/dev/null 2>&1; then restorecon -R "$folder" "$unit"; fi
 
 systemctl daemon-reload
 systemctl enable slipway-agent.service 2>/dev/null
 if [ "$start" = yes ]; then systemctl restart slipway-agent.service; fi
+[ -z "$kept" ] || echo "as before:$kept"
 echo "installed Slipway $("$folder/slipway" --version) in $folder; see: systemctl status slipway-agent"
