@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { nodes } from '../../src/api/kube.ts'
 import { type NodeProfileSpec, nodeProfiles } from '../../src/api/node-profile.ts'
 import { releasingPatch } from '../../src/core/steering/hold-node.ts'
+import { broken as notNow, ok, PretendWeb } from './pretend-web.ts'
 import { profileStory } from './profile-story.ts'
 import { type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
@@ -81,6 +82,28 @@ scenario('drained nodes stay cordoned until they are tried again', profileStory(
   await retries(story, 'for w1', ['w1'])
   await ends(story)
 })
+
+const web = new PretendWeb()
+scenario(
+  'a node that a gate holds after all was applied has failed, too',
+  { ...profileStory(3), web },
+  async (story) => {
+    const { cluster, person } = story
+    giveSystemd(cluster)
+    web.answers('shop.example', notNow)
+    await person.setsPolicy({
+      gates: [{ name: 'shop', type: 'Http', when: 'AfterNode', url: 'http://shop.example/', timeout: '1m' }],
+    })
+    await person.creates(nodeProfiles, { metadata: { name: 'base' }, spec: drains })
+    await cluster.nodeIs('cp1', 'Failed', 'GateFailed')
+    await cluster.until('it is told', () => phase(cluster) === 'Failed')
+    await cluster.pass(60_000)
+    expect(phase(cluster)).toBe('Failed')
+    web.answers('shop.example', ok)
+    await retries(story, 'again')
+    await ends(story)
+  },
+)
 
 scenario('release gives the slot of a failed node back that stayed at work', profileStory(3), async (story) => {
   const { cluster, update } = story

@@ -1,9 +1,10 @@
-// Who looks after what fails in a crowded history: repairs the cause, then does what the messages say. An update is tried again;
-// a node that failed for something nobody can try again is released.
+// Who looks after what fails in a crowded history: repairs the cause, then does what the messages say. An update or a profile is tried
+// again; a node that failed for something nobody can try again is released.
 
-import { directUpdates } from '../../api/direct-update.ts'
+import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { holdAnnotation } from '../../api/hold.ts'
 import { nodes } from '../../api/kube.ts'
+import { type NodeProfile, nodeProfiles } from '../../api/node-profile.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
 import { releasingPatch, workDoubt } from '../../core/steering/hold-node.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
@@ -35,7 +36,11 @@ export class Carer {
     for (const { metadata, spec, status } of cluster.server.peekAll(directUpdates)) {
       const isWrong = status?.phase === 'Failed' || status?.phase === 'RequiresAttention'
       const isMeant = spec.desiredState !== 'Cancelled' && metadata.deletionTimestamp === undefined
-      if (this.#isDue(`update ${metadata.name}`, isWrong && isMeant)) await this.#tryAgain(metadata.name)
+      if (this.#isDue(`update ${metadata.name}`, isWrong && isMeant)) await this.#tryAgain(directUpdates, metadata.name)
+    }
+    for (const { metadata, status } of cluster.server.peekAll(nodeProfiles)) {
+      const isWrong = status?.phase === 'Failed'
+      if (this.#isDue(`profile ${metadata.name}`, isWrong)) await this.#tryAgain(nodeProfiles, metadata.name)
     }
     for (const state of cluster.server.peekAll(nodeStates)) {
       if (this.#isDue(`node ${state.metadata.name}`, this.#isLeftAlone(state))) await this.#release(state)
@@ -63,11 +68,11 @@ export class Carer {
     return isWrong
   }
 
-  async #tryAgain(name: string): Promise<void> {
+  async #tryAgain(type: typeof directUpdates | typeof nodeProfiles, name: string): Promise<void> {
     const { api, repair, signal } = this.#options
     repair()
     const body = { spec: { retry: { token: `care-${++this.#tokens}` } } }
-    await api.patch(directUpdates, { name }, { type: 'merge', body }, signal)
+    await api.patch<DirectUpdate | NodeProfile>(type, { name }, { type: 'merge', body }, signal)
   }
 
   /** As `slipway release` does, but for what another person holds. */
@@ -77,7 +82,7 @@ export class Carer {
     const node = cluster.server.peek(nodes, { name })
     if (!node || node.metadata.annotations?.[holdAnnotation] !== undefined) return
     if (workDoubt(name, state) !== undefined) return
-    const body = releasingPatch(node)
+    const body = releasingPatch(node, state)
     if (body) await api.patch(nodes, { name }, { type: 'merge', body }, signal)
   }
 }

@@ -104,7 +104,7 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
   function memberOf(node: string, entry: NodeEntry, profile: NodeProfile): ProfileMember {
     const { agent } = cluster.states.get(node)?.status ?? {}
     const applied = book.isCurrent(node, profile)
-    const failure = applied ? undefined : failureOf(node, profile)
+    const failure = failureOf(node, profile, applied)
     const noAgent = { code: 'AgentMissing' as const, message: `no agent on ${node} that applies profiles has reported` }
     const waitsFor = entry.want ? (entry.want.ok ? undefined : entry.want.reason) : noAgent
     return {
@@ -120,11 +120,16 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
     }
   }
 
-  /** Also where another operation has the node by now. */
-  function failureOf(node: string, { metadata }: NodeProfile): Pick<PastFailure, 'reason'> | undefined {
+  /** Also where another operation has the node by now; also at a gate, after all was applied. */
+  function failureOf(
+    node: string,
+    { metadata }: NodeProfile,
+    applied: boolean,
+  ): Pick<PastFailure, 'reason'> | undefined {
     const { rollout, failed = [] } = cluster.states.get(node)?.status ?? {}
     if (rollout && isBroken(rollout.phase) && profileRunOf(rollout.operationID)?.profile === metadata.name)
       return rollout
+    if (applied) return undefined
     return failed.find(({ operationID }) => {
       const run = profileRunOf(operationID)
       return run?.profile === metadata.name && run.revision === book.revision(metadata.name)
