@@ -75,6 +75,8 @@ const draining = {
   PodOfDaemonSet: 'a DaemonSet pod; it belongs on every node',
   PodFinished: 'the pod has ended already',
   PodOfOperator: 'the operator itself; no other node can take it, so it stays',
+  PodReturned:
+    'the pod came back to the cordoned node, because it tolerates a cordon; asked to go once, it stays like a DaemonSet pod',
   PodForced: 'the pod is deleted in spite of what kept it, with its grace period, because the drain settings say so',
   PodRemoved:
     'the pod did not end within its grace period and is removed with none, because the drain settings say so; its processes may still run',

@@ -14,6 +14,13 @@ export const operatorNamespace = 'slipway-system'
 
 const anywhere = [{ operator: 'Exists' }] as const
 
+/** As the chart has it; and it is not made anew elsewhere while its node is lost, so that a story tells itself when that is. */
+const operatorTolerations: NonNullable<PodSpec['tolerations']> = [
+  { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
+]
+
 /** Creates the namespace where there is none. */
 export async function ensureNamespace(api: KubeApi, name: string, signal: AbortSignal): Promise<void> {
   try {
@@ -72,6 +79,7 @@ export async function createOperatorPods(
   replicas: number,
   signal: AbortSignal,
   nodeSelector?: Readonly<Record<string, string>>,
+  tolerations: NonNullable<PodSpec['tolerations']> = operatorTolerations,
 ): Promise<void> {
   await ensureNamespace(api, operatorNamespace, signal)
   await createWorkload(
@@ -83,7 +91,7 @@ export async function createOperatorPods(
       labels: { 'app.kubernetes.io/name': 'slipway', 'app.kubernetes.io/component': 'operator' },
       pod: {
         containers: [{ name: 'operator', image: 'slipway', args: ['operator'] }],
-        tolerations: anywhere,
+        tolerations,
         ...(nodeSelector && { nodeSelector }),
       },
     },

@@ -98,17 +98,20 @@ export interface PodTraits {
   readonly phase?: NonNullable<NonNullable<Pod['status']>['phase']>
   readonly ready?: boolean
   readonly deletingSince?: string
+  readonly createdAt?: string
   readonly annotations?: Readonly<Record<string, string>>
   readonly spec?: Partial<Pod['spec']>
 }
 
 export function samplePod(name: string, traits: PodTraits = {}): Pod {
-  const { controller = 'ReplicaSet', phase = 'Running', ready = true, deletingSince, annotations, spec } = traits
+  const { controller = 'ReplicaSet', phase = 'Running', ready = true } = traits
+  const { deletingSince, createdAt, annotations, spec } = traits
   return {
     metadata: metadata(name, {
       namespace: 'shop',
       ...(annotations && { annotations }),
       ...(deletingSince !== undefined && { deletionTimestamp: deletingSince }),
+      ...(createdAt !== undefined && { creationTimestamp: createdAt }),
       ...(controller !== null && {
         ownerReferences: [
           { apiVersion: 'apps/v1', kind: controller, name: 'owner', uid: 'uid-owner', controller: true },

@@ -3,6 +3,7 @@
 
 import { expect, it } from 'vitest'
 import { directUpdates } from '../../src/api/direct-update.ts'
+import type { Toleration } from '../../src/api/kube.ts'
 import { inventedNodes } from '../../src/main/simulation/rollout.ts'
 import {
   type SimulatedCluster,
@@ -24,6 +25,8 @@ export interface StoryOptions {
   readonly nodes: number | readonly NodeSpec[]
   /** So many, wherever the scheduler puts them. By default one, tied to the first node: so w1 comes before w2. */
   readonly operators?: number
+  /** Instead of those of the chart. */
+  readonly operatorTolerations?: readonly Toleration[]
   readonly crash?: Crash
   /** Nodes whose agent cannot start until the story says so. */
   readonly withoutAgent?: readonly string[]
@@ -69,7 +72,7 @@ export async function play(options: StoryOptions, tell: (story: Story) => Promis
     const person = new Person(api, stop.signal)
     for (const node of options.withoutAgent ?? []) faults.keepAway(node)
     simulated.cluster.start()
-    await install(api, simulated, options.operators, stop.signal)
+    await install(api, simulated, options, stop.signal)
     await comeUp(cluster, options)
     faults.arm()
     await tell({ cluster, person, faults, rules: simulated.rules, update: new Updates(cluster, api, stop.signal) })
@@ -135,12 +138,12 @@ function mayFail(step = ''): boolean {
 async function install(
   api: KubeApi,
   { cluster }: SimulatedCluster,
-  operators: number | undefined,
+  { operators, operatorTolerations }: StoryOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const [first = ''] = cluster.machines.keys()
-  if (operators === undefined) await createOperatorPods(api, 1, signal, { 'kubernetes.io/hostname': first })
-  else await createOperatorPods(api, operators, signal)
+  const home = operators === undefined ? { 'kubernetes.io/hostname': first } : undefined
+  await createOperatorPods(api, operators ?? 1, signal, home, operatorTolerations)
 }
 
 /** Until an operator leads and every agent that can has reported. */

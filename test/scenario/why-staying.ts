@@ -57,6 +57,15 @@ export const stayingSituations: readonly Situation[] = [
     asked: [{ of: podOf('agent', 'w1'), code: 'PodSkipped', names: /stays, as a drain rule says/ }],
   },
   {
+    name: 'a pod that tolerates the cordon and came back',
+    arrange: async (story) => {
+      await deploys(story, { name: 'typha', replicas: 1, pod: { ...onW1, tolerations: [{ operator: 'Exists' }] } })
+      await drainsPast(story)
+      await story.cluster.pass(15_000)
+    },
+    asked: [{ of: podOf('typha', 'w1'), code: 'PodReturned', names: /came back in spite of the cordon/ }],
+  },
+  {
     name: 'the operator, which has no other node to go to',
     options: { nodes: 1 },
     arrange: async ({ cluster, person, update }) => {

@@ -20,6 +20,12 @@ import type { PodDisruptionBudget } from '../../api/kube.ts'
 import { drainOf } from './drain-policy.ts'
 import { judgePod, type PodView } from './judge-pod.ts'
 
+const cordonToleration = {
+  key: 'node.kubernetes.io/unschedulable',
+  operator: 'Exists',
+  effect: 'NoSchedule',
+} as const
+
 interface Case {
   readonly name: string
   readonly pod?: PodTraits
@@ -54,6 +60,30 @@ describe('the drain ladder', () => {
       judged: 'skip PodOfOperator: shop/p is the operator and no other node can take it',
     },
     { name: 'the operator moves like any pod', operator: 'moves', judged: evicting },
+    {
+      name: 'what came back in spite of the cordon stays',
+      pod: { createdAt: '2026-01-01T12:00:00Z', spec: { tolerations: [{ operator: 'Exists' }] } },
+      judged: 'skip PodReturned: shop/p came back in spite of the cordon, which it tolerates; it stays',
+    },
+    {
+      name: 'so does the operator',
+      pod: { createdAt: '2026-01-01T12:00:00Z', spec: { tolerations: [cordonToleration] } },
+      operator: 'moves',
+      judged: 'skip PodReturned: shop/p came back in spite of the cordon, which it tolerates; it stays',
+    },
+    {
+      name: 'what would come back is asked to go once',
+      pod: { createdAt: '2026-01-01T11:59:59Z', spec: { tolerations: [cordonToleration] } },
+      judged: evicting,
+    },
+    {
+      name: 'what was made just before the cordon and does not tolerate it goes, whatever its clock says',
+      pod: {
+        createdAt: '2026-01-01T12:00:00Z',
+        spec: { tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists' }] },
+      },
+      judged: evicting,
+    },
     { name: 'a succeeded pod stays', pod: { phase: 'Succeeded' }, judged: 'skip PodFinished: shop/p has ended' },
     { name: 'a failed pod stays', pod: { phase: 'Failed' }, judged: 'skip PodFinished: shop/p has ended' },
     {

@@ -6,6 +6,7 @@ import type { Pod, PodDisruptionBudget } from '../../api/kube.ts'
 import type { PodDrainState } from '../../api/node-state.ts'
 import type { Reason, ReasonCode } from '../../api/reason.ts'
 import { parseDuration } from '../duration.ts'
+import { toleratesCordon } from '../node/node-facts.ts'
 import { budgetName, budgetState } from './budget-text.ts'
 import type { Allowance } from './drain-order.ts'
 import { type Drain, type DrainRule, type DrainTimes, forceFrom, graceSecondsFor, ruleFor } from './drain-policy.ts'
@@ -65,6 +66,9 @@ export function judgePod(view: PodView, drain: Drain): PodJudgement {
   const forceMs = forceFrom(rule, drain, view.times)
   if (pod.metadata.deletionTimestamp !== undefined) return judgeLeaving(view, pod.metadata.deletionTimestamp, forceMs)
   if (hasEnded(pod)) return skip('PodFinished', `${name} has ended`)
+  if (cameBack(view)) {
+    return skip('PodReturned', `${name} came back in spite of the cordon, which it tolerates; it stays`)
+  }
   const isForced = forceMs !== undefined && view.times.nowMs >= forceMs
   const completing = isForced ? undefined : letRun(view, rule)
   if (completing) return completing
@@ -75,6 +79,11 @@ export function judgePod(view: PodView, drain: Drain): PodJudgement {
   if (verdict.action !== 'wait') return verdict
   if (isForced) return force(view, 'PodForced', `${name} is deleted in spite of this: ${verdict.reason.message}`, grace)
   return { ...verdict, nextMs: forceMs ?? view.times.deadlineMs }
+}
+
+/** Made since the drain began, and here all the same. It was asked to go once; asked again it would come again, without end. */
+function cameBack({ pod, times }: PodView): boolean {
+  return toleratesCordon(pod) && Date.parse(pod.metadata.creationTimestamp) >= times.sinceMs
 }
 
 /** A rule lets it run to its end: until the rule's time is over, or for as long as the drain may take. */

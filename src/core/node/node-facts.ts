@@ -1,6 +1,6 @@
 // What a Node object says, in our words.
 
-import type { Condition, Node, Pod } from '../../api/kube.ts'
+import type { Condition, Node, Pod, Taint } from '../../api/kube.ts'
 
 /** In the same patch as the cordon itself: the operation it belongs to. A cordon without it is a person's. */
 export const cordonAnnotation = 'slipway.dev/cordon'
@@ -60,15 +60,20 @@ export function couldRun(node: Node, pod: Pod): boolean {
   for (const [key, value] of Object.entries(pod.spec.nodeSelector ?? {})) {
     if (node.metadata.labels?.[key] !== value) return false
   }
-  return (node.spec.taints ?? []).every(
-    (taint) =>
-      taint.effect === 'PreferNoSchedule' ||
-      (pod.spec.tolerations ?? []).some(
-        (toleration) =>
-          (toleration.effect === undefined || toleration.effect === '' || toleration.effect === taint.effect) &&
-          (toleration.operator === 'Exists'
-            ? toleration.key === undefined || toleration.key === '' || toleration.key === taint.key
-            : toleration.key === taint.key && (toleration.value ?? '') === (taint.value ?? '')),
-      ),
+  return (node.spec.taints ?? []).every((taint) => taint.effect === 'PreferNoSchedule' || isTolerated(taint, pod))
+}
+
+/** Whether the scheduler puts the pod on a node in spite of its cordon: that is so where it tolerates the taint that comes with one. */
+export function toleratesCordon(pod: Pod): boolean {
+  return isTolerated({ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }, pod)
+}
+
+function isTolerated(taint: Taint, { spec }: Pod): boolean {
+  return (spec.tolerations ?? []).some(
+    ({ key, operator, effect, value }) =>
+      (effect === undefined || effect === '' || effect === taint.effect) &&
+      (operator === 'Exists'
+        ? key === undefined || key === '' || key === taint.key
+        : key === taint.key && (value ?? '') === (taint.value ?? '')),
   )
 }

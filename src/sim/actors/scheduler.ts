@@ -14,6 +14,7 @@ import { keyOf } from './following.ts'
 import { LoadBuckets } from './load-buckets.ts'
 import { mismatch } from './placement.ts'
 import { Room } from './room.ts'
+import { toleratesCordon } from './tolerations.ts'
 import { hasTopology, Topology } from './topology.ts'
 
 interface Binding extends KubeObject {
@@ -41,6 +42,8 @@ export function startScheduler(context: ActorContext): void {
   const nodes = context.following(nodeType)
   const pods = context.following(podType)
   const open = new LoadBuckets(random)
+  /** Ready, and for those only who tolerate a cordon. */
+  const cordoned = new Set<string>()
   const room = new Room()
   const topology = new Topology(nodes)
   const siblings = new Map<string, Map<string, number>>()
@@ -58,6 +61,8 @@ export function startScheduler(context: ActorContext): void {
     if (node === undefined) return
     const { name } = node.metadata
     if (after?.metadata.labels !== before?.metadata.labels) topology.forgetDomains()
+    if (after?.spec.unschedulable === true && isReady(after)) cordoned.add(name)
+    else cordoned.delete(name)
     if (after === undefined || after.spec.unschedulable === true || !isReady(after)) open.remove(name)
     else {
       const isNews = !open.has(name) || (waiting.size > 0 && !sameLabels(after, before))
@@ -157,7 +162,7 @@ export function startScheduler(context: ActorContext): void {
       return node !== undefined && obstacle(pod, node) === undefined
     }
     const isKnown = told.has(pod.metadata.uid) && !hasTopology(pod)
-    const found = isKnown ? [...news].filter(fits) : open.emptiest(candidates, fits)
+    const found = isKnown ? [...news].filter(fits) : withCordoned(pod, open.emptiest(candidates, fits), fits)
     const owner = controllerOf(pod)?.uid
     const places = owner === undefined ? undefined : siblings.get(owner)
     let best: string | undefined
@@ -171,9 +176,15 @@ export function startScheduler(context: ActorContext): void {
     return best
   }
 
+  /** A node that was just emptied is the emptiest of all: whoever tolerates its cordon comes back to it. */
+  function withCordoned({ spec }: Pod, found: readonly string[], fits: (node: string) => boolean): readonly string[] {
+    if (cordoned.size === 0 || !toleratesCordon(spec.tolerations)) return found
+    return [...found, ...[...cordoned].filter(fits)].sort((a, b) => room.podsOn(a) - room.podsOn(b))
+  }
+
   function obstacle(pod: Pod, node: Node): string | undefined {
     if (node.metadata.deletionTimestamp !== undefined) return 'were going away'
-    if (node.spec.unschedulable === true) return 'were unschedulable'
+    if (node.spec.unschedulable === true && !toleratesCordon(pod.spec.tolerations)) return 'were unschedulable'
     if (!isReady(node)) return 'were not ready'
     const off = mismatch(pod, node)
     if (off !== undefined) return off

@@ -14,6 +14,11 @@ export function tolerates(toleration: Toleration, taint: Taint): boolean {
   return toleration.key !== undefined && (toleration.value ?? '') === (taint.value ?? '')
 }
 
+/** Whether a cordon keeps the pod off: the real scheduler asks for a toleration of the taint that comes with it. */
+export function toleratesCordon(tolerations: PodSpec['tolerations']): boolean {
+  return toleratesAll(tolerations, [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }])
+}
+
 /** What the DaemonSet controller adds to every pod of its own. */
 export const daemonTolerations: readonly Toleration[] = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
