@@ -293,13 +293,18 @@ function mustMatch(known: KubeObject, named: { readonly uid?: unknown; readonly 
   throw new KubeError('Conflict', 'the object has been modified', { status: 409 })
 }
 
+const fieldValues: Readonly<Record<string, (object: KubeObject & { readonly spec?: unknown }) => unknown>> = {
+  'metadata.name': ({ metadata }) => metadata.name,
+  'spec.nodeName': ({ spec }) => (isJsonObject(spec) ? spec.nodeName : undefined),
+}
+
 function matcher({ namespace, labelSelector, fieldSelector }: Selection): (object: KubeObject) => boolean {
   const labels = parseLabelSelector(labelSelector ?? '')
-  const [name, ...others] = parseFieldSelector(fieldSelector ?? '')
-  if (others.length > 0 || (name && name.field !== 'metadata.name'))
-    throw new Error(`${fieldSelector}: only names here`)
-  return ({ metadata }) =>
-    (namespace === undefined || metadata.namespace === namespace) &&
-    (name === undefined || metadata.name === name.value) &&
-    labels(metadata.labels)
+  const [field, ...others] = parseFieldSelector(fieldSelector ?? '')
+  const valueOf = field && fieldValues[field.field]
+  if (others.length > 0 || (field && !valueOf)) throw new Error(`${fieldSelector}: only names here`)
+  return (object) =>
+    (namespace === undefined || object.metadata.namespace === namespace) &&
+    (field === undefined || valueOf?.(object) === field.value) &&
+    labels(object.metadata.labels)
 }

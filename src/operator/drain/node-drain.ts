@@ -126,9 +126,10 @@ export class NodeDrain {
       }
     }
     await Promise.all(calls)
-    // Nobody else may have a reason to wake this node: a refusal is judged, and told, with the next look.
-    if (asked.some((pod) => this.#requests.refusalOf(pod))) waits.push(0)
-    if (own.length > 0 && left === own.length) await this.#moveOperator(own, signal)
+    // Nobody else may have a reason to wake this node: a refusal is judged, and told, with the next look; and where the watch
+    // does not show what was accepted, it is asked for again.
+    if (own.length > 0 && left === own.length) asked.push(...(await this.#moveOperator(own, signal)))
+    for (const pod of asked) waits.push(this.#requests.refusalOf(pod) ? 0 : (this.#requests.restMs(pod) ?? 0))
     this.#remember(held)
     this.#most = Math.max(this.#most, left)
     const volumes = left > 0 ? [] : await this.#tools.volumes.leftBehind(this.#node, staying, signal)
@@ -200,13 +201,14 @@ export class NodeDrain {
   }
 
   /** The operator's own pods go last: the leader hands over first, and whoever leads then moves the rest. */
-  async #moveOperator(own: readonly Pod[], signal: AbortSignal): Promise<void> {
+  async #moveOperator(own: readonly Pod[], signal: AbortSignal): Promise<readonly Pod[]> {
     const { ownPods } = this.#tools
     if (own.some((pod) => ownPods.isSelf(pod)) && ownPods.replicaElsewhere(this.#node)) {
       await ownPods.handOver()
-      return
+      return []
     }
     await Promise.all(own.map((pod) => this.#requests.send(pod, { action: 'evict' }, signal)))
+    return own
   }
 }
 

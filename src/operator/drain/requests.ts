@@ -25,6 +25,8 @@ interface Wanted {
 
 /** After this the watch should have shown it. */
 const acceptedMs = 30_000
+/** It is not there any more, or was changed at the same time: the watch shows which, or it is asked for again. */
+const goneMs = 5_000
 
 export class Requests {
   readonly #ports: OperatorPorts
@@ -70,8 +72,8 @@ export class Requests {
       if (!isKubeError(error)) throw error
       const isGone = isKubeError(error, 'NotFound', 'Conflict')
       this.#count(action, isGone ? 'Gone' : 'Refused')
-      if (isGone) return
-      this.#refused(pod, error)
+      if (isGone) this.#remember(pod, goneMs)
+      else this.#refused(pod, error)
     }
   }
 
