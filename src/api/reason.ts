@@ -59,7 +59,9 @@ const waiting = {
 } as const satisfies Catalogue
 
 const draining = {
-  PodEvicting: 'the eviction was accepted; the pod is shutting down',
+  PodEvicting: 'pods are asked to leave and go in good time; it goes on when the last has gone',
+  PodsUnknown:
+    'the pods of the node, or what keeps them, cannot be listed, so none is asked to leave; the message says what is in the way',
   PodTerminating: 'the pod is shutting down, for longer than its grace period; look at the kubelet of its node',
   PodStuck: 'the pod was told to go, but its node is not Ready and nobody confirms it; bring the node back',
   PodFinalizers: 'the pod has ended, but finalizers keep it; whoever set them must take them off',

@@ -301,10 +301,10 @@ const fieldValues: Readonly<Record<string, (object: KubeObject & { readonly spec
 function matcher({ namespace, labelSelector, fieldSelector }: Selection): (object: KubeObject) => boolean {
   const labels = parseLabelSelector(labelSelector ?? '')
   const [field, ...others] = parseFieldSelector(fieldSelector ?? '')
-  const valueOf = field && fieldValues[field.field]
-  if (others.length > 0 || (field && !valueOf)) throw new Error(`${fieldSelector}: only names here`)
+  const read = field && fieldValues[field.field]
+  if (others.length > 0 || (field && !read)) throw new Error(`${fieldSelector}: only names here`)
   return (object) =>
     (namespace === undefined || object.metadata.namespace === namespace) &&
-    (field === undefined || valueOf?.(object) === field.value) &&
+    (field === undefined || read?.(object) === field.value) &&
     labels(object.metadata.labels)
 }

@@ -1,6 +1,7 @@
 // Views of one node's life, with only what a case is about to be said. Instants are seconds after the start.
 
 import type { AgentOrder, Order, Rollout } from '../../src/api/node-state.ts'
+import type { Reason } from '../../src/api/reason.ts'
 import { drainOf } from '../../src/core/drain/drain-policy.ts'
 import type { DrainReport, NodeView } from '../../src/core/node/node-view.ts'
 import type { Operation } from '../../src/core/update/operation.ts'
@@ -19,6 +20,12 @@ export const operation: Operation = {
   nodeTimeout: '30m',
   drain: drainOf({ timeout: '10m' }),
 }
+/** What a node says that was taken at that instant. */
+export const leaving = (since = at(0)): Reason => ({
+  code: 'PodEvicting',
+  message: 'its pods are asked to leave',
+  since,
+})
 export const rollout = (phase: Rollout['phase'], part: Partial<Rollout> = {}): Rollout => ({
   update: 'to-1-36',
   operationID: id,
@@ -27,6 +34,7 @@ export const rollout = (phase: Rollout['phase'], part: Partial<Rollout> = {}): R
   takenAt: at(0),
   attempt: 1,
   cordon: { prior: 'Schedulable' },
+  ...(phase === 'Draining' && { reason: leaving(part.since) }),
   ...part,
 })
 export const draining = rollout('Draining', { deadline: at(600) })
@@ -61,6 +69,7 @@ export interface Given {
   readonly staging?: boolean
   readonly successor?: boolean
   readonly drain?: DrainReport
+  readonly podsUnknown?: string
   readonly lease?: string
   readonly controllers?: NodeView['controllers']
   /** Seconds after the start. */
@@ -79,6 +88,7 @@ export const viewOf = (given: Given): NodeView => {
     successor: given.successor ?? false,
     work: operation.work,
     drain: given.drain,
+    podsUnknown: given.podsUnknown,
     leaseRenewedAt: given.lease,
     controllers: given.controllers,
     epoch: 7,

@@ -208,6 +208,15 @@ export const drainingSituations: readonly Situation[] = [
     asked: [{ of: podOf('web', 'w1'), code: 'PodEvicting', names: /evicting shop\/web/ }],
   },
   {
+    name: 'what keeps volumes cannot be listed',
+    arrange: async (story) => {
+      story.faults.refuse('watch', new KubeError('Forbidden', 'volumeattachments is forbidden'), volumeAttachments)
+      await deploys(story, { name: 'web', replicas: 1, pod: onW1 })
+      await drains(story, 'PodsUnknown')
+    },
+    asked: [{ of: 'w1', code: 'PodsUnknown', names: /VolumeAttachments cannot be listed: .*is forbidden/ }],
+  },
+  {
     name: 'a pod that does not end in its time',
     arrange: async (story) => {
       const { cluster, update } = story

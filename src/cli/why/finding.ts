@@ -1,4 +1,5 @@
 import { type Reason, type ReasonCode, reasonCatalogue, reasonGroups } from '../../api/reason.ts'
+import { isInGoodOrder } from '../../core/drain/in-good-order.ts'
 import { ageText, clockText } from '../time-text.ts'
 
 /** One thing there is to say about why something waits: a sentence, and what a person can do about it. */
@@ -45,6 +46,8 @@ function weight({ code }: Finding): number {
   if (code === undefined) return 0
   // That nodes failed says nothing of why.
   if (code === 'NodesFailed' || !isReasonCode(code)) return 1
+  // A drain that goes well explains nothing else.
+  if (isInGoodOrder({ code })) return 1
   return isOfPod(code) ? 3 : 2
 }
 

@@ -177,7 +177,7 @@ describe('a pod that was told to go', () => {
 
   it('is left alone for its grace period and a little longer', () => {
     expect(said(going({ now: 129, budgets: [pdb('web', { allowed: 1 })] }))).toBe(
-      `leave PodTerminating: shop/p is shutting down since ${instant(100)}`,
+      `leave PodTerminating: shop/p is shutting down, for which it has until ${instant(100)}`,
     )
     expect(inSeconds(going({ now: 50 }))).toBe(130)
   })

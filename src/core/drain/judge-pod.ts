@@ -151,7 +151,10 @@ function judgeLeaving(view: PodView, deletionTimestamp: string, forceMs: number 
   const name = podName(pod)
   const overdueAtMs = Date.parse(deletionTimestamp) + overdueMs
   if (times.nowMs < overdueAtMs) {
-    const reason: Reason = { code: 'PodTerminating', message: `${name} is shutting down since ${deletionTimestamp}` }
+    const reason: Reason = {
+      code: 'PodTerminating',
+      message: `${name} is shutting down, for which it has until ${deletionTimestamp}`,
+    }
     return { action: 'leave', reason, nextMs: overdueAtMs }
   }
   const late = (code: ReasonCode, message: string): Wait => ({

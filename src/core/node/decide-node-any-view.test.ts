@@ -64,6 +64,18 @@ describe('for any view at all, also one that cannot be', () => {
       }
     })
 
+  it('a node that is being emptied says why it is not empty', () => {
+    fc.assert(
+      fc.property(view, (given) => {
+        const decision = decideNode(viewOf(given))
+        if (decision.action !== 'setRollout' || decision.rollout.phase !== 'Draining') return
+        expect(decision.rollout.reason?.message).toMatch(/./)
+        expect(decision.rollout.reason?.since).toMatch(/./)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
   it("no person's cordon is removed, no slot returned under its own order, nothing touched without a slot", () => {
     fc.assert(
       fc.property(view, (given) => {

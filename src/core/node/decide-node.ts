@@ -4,6 +4,7 @@
 import type { Grant } from '../../api/maintenance-policy.ts'
 import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import { firstReason } from '../drain/in-good-order.ts'
 import { parseDuration } from '../duration.ts'
 import type { Operation } from '../update/operation.ts'
 import { isRetryDue, retryMark } from '../update/retry.ts'
@@ -101,6 +102,7 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
   if (isFree) return { action: 'cordon' }
   return beginRollout(view, operation, {
     phase: 'Draining',
+    reason: { ...firstReason(operation), since: now.toISOString() },
     deadline: new Date(now.getTime() + operation.drain.timeoutMs).toISOString(),
     cordon: { prior: isCordoned(node) && cordonOwner(node) === undefined ? 'Unschedulable' : 'Schedulable' },
   })
@@ -109,7 +111,7 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
 function beginRollout(
   { state, grant, now }: NodeView,
   operation: Operation,
-  part: Pick<Rollout, 'phase' | 'deadline' | 'cordon'>,
+  part: Pick<Rollout, 'phase' | 'reason' | 'deadline' | 'cordon'>,
 ): NodeAction {
   const { order } = state.spec
   const before = state.status?.rollout
@@ -164,6 +166,7 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
     case 'Withdrawn':
       return enter(view, { ...rollout, attempt: rollout.attempt + 1 }, 'Draining', {
         deadlineMs: operation.drain.timeoutMs,
+        reason: firstReason(operation),
       })
     case 'Refused':
     case 'RequiresAttention':
@@ -258,7 +261,7 @@ function retryNode(view: NodeView, operation: Operation, rollout: Rollout): Node
   const anew = hasFailed ? hooksAgain(view) : undefined
   if (anew) return anew
   if (hasFailed && operation.hooks?.some(({ when }) => when === 'BeforeNode')) return enter(view, again, 'Pending')
-  return enter(view, again, 'Draining', { deadlineMs: operation.drain.timeoutMs })
+  return enter(view, again, 'Draining', { deadlineMs: operation.drain.timeoutMs, reason: firstReason(operation) })
 }
 
 /** Asks the agent to stop, once; then its word is waited for. */

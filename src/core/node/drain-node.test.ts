@@ -4,6 +4,7 @@ import {
   draining,
   type Given,
   id,
+  leaving,
   operation,
   order,
   ours,
@@ -103,9 +104,39 @@ describe('draining', () => {
       }),
     ],
     [
-      'nothing blocks any more: the reason goes',
+      'nothing blocks any more: it says who is still going',
+      {
+        node: ours,
+        rollout: told,
+        drain: { ...left([], { left: 2 }), going: ['evicting shop/a', 'evicting shop/b'] },
+        now: 5,
+      },
+      setIfLasting({
+        ...told,
+        drain: { total: 9, left: 2, pods: [] },
+        reason: { code: 'PodEvicting', message: 'evicting shop/a; and 1 more', since: at(5) },
+      }),
+    ],
+    [
+      'its pods cannot be listed: that is its reason',
+      { node: ours, rollout: draining, podsUnknown: 'VolumeAttachments cannot be listed: no', now: 5 },
+      setIfLasting({
+        ...draining,
+        reason: { code: 'PodsUnknown', message: 'VolumeAttachments cannot be listed: no', since: at(5) },
+      }),
+    ],
+    [
+      'and when its time is over it says that',
+      { node: ours, rollout: draining, podsUnknown: 'VolumeAttachments cannot be listed: no', now: 600 },
+      setIfLasting({
+        ...draining,
+        reason: { code: 'DrainTimedOut', message: 'VolumeAttachments cannot be listed: no', since: at(600) },
+      }),
+    ],
+    [
+      'nothing blocks any more, and nobody said who is going',
       { node: ours, rollout: told, drain: left([], { left: 2 }), now: 5 },
-      setIfLasting({ ...told, drain: { total: 9, left: 2, pods: [] }, reason: undefined }),
+      setIfLasting({ ...told, drain: { total: 9, left: 2, pods: [] }, reason: leaving(at(5)) }),
     ],
     ['late: it says so and goes on', { node: ours, rollout: told, drain: blocked, now: 600 }, setIfLasting(late)],
     ['late and told: waits for the pods', { node: ours, rollout: late, drain: blocked, now: 700 }, wait()],

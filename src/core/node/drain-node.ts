@@ -2,6 +2,7 @@
 
 import type { Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import { firstReason } from '../drain/in-good-order.ts'
 import type { Operation } from '../update/operation.ts'
 import { enter, isPast, watchDeadline } from './enter-phase.ts'
 import { isCordoned } from './node-facts.ts'
@@ -11,6 +12,8 @@ import { belongsTo, failureOf, makeOrder } from './order.ts'
 type Entry = DrainReport['blocked'][number]
 
 const mostPods = 20
+/** Why the pods are not known may be another reason by then. */
+const unknownAgainMs = 15_000
 const forcing = new Set<string | undefined>(['PodForced', 'PodRemoved'])
 const volumesWait = new Set<string | undefined>(['VolumesAttached', 'VolumesStuck'])
 
@@ -26,21 +29,25 @@ export function drainNode(view: NodeView, operation: Operation, rollout: Rollout
   }
   if (view.heldOver) return holdOver(view, rollout, view.heldOver)
   if (rollout.deadline === undefined) {
-    return enter(view, rollout, 'Draining', { deadlineMs: operation.drain.timeoutMs })
+    return enter(view, rollout, 'Draining', { deadlineMs: operation.drain.timeoutMs, reason: firstReason(operation) })
   }
   if (!isCordoned(node)) return { action: 'cordon' }
-  if (!drain) return { action: 'watchPods' }
-  const { volumes = [] } = drain
-  if (drain.left === 0 && volumes.length === 0) {
+  if (!drain && view.podsUnknown === undefined) return { action: 'watchPods' }
+  if (drain?.left === 0 && (drain.volumes ?? []).length === 0) {
     return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
   }
   const late = isPast(rollout.deadline, view)
-  const obstacle = drain.left === 0 ? volumesReason(view, operation, rollout, volumes) : podsReason(drain, late)
+  const obstacle = obstacleOf(view, operation, rollout, late)
   if (late && operation.drain.onTimeout === 'Abort') {
-    const heldUp = obstacle?.message ?? `${drain.left} of ${drain.total} pods left`
-    return enter(view, rollout, 'Failed', { reason: abortReason(view, operation, heldUp) })
+    return enter(view, rollout, 'Failed', { reason: abortReason(view, operation, obstacle.message) })
   }
   return tell(view, rollout, drain, obstacle) ?? waitOn(view, rollout, obstacle)
+}
+
+function obstacleOf(view: NodeView, operation: Operation, rollout: Rollout, late: boolean): Reason {
+  const { drain, podsUnknown = '' } = view
+  if (!drain) return { code: late ? 'DrainTimedOut' : 'PodsUnknown', message: podsUnknown }
+  return drain.left === 0 ? volumesReason(view, operation, rollout, drain.volumes ?? []) : podsReason(drain, late)
 }
 
 /** A node that failed before is not fit because it cannot be drained again: it stays away for what was wrong with it. */
@@ -63,45 +70,50 @@ function holdOver({ now }: NodeView, { deadline, ...rollout }: Rollout, reason: 
 function tell(
   { now }: NodeView,
   rollout: Rollout,
-  drain: DrainReport,
-  obstacle: Reason | undefined,
+  drain: DrainReport | undefined,
+  obstacle: Reason,
 ): NodeAction | undefined {
   const before = rollout.drain?.pods ?? []
   const at = now.toISOString()
-  const pods = shown(drain.blocked).map(({ pod, state, reason }): Entry => {
+  const pods = shown(drain?.blocked ?? []).map(({ pod, state, reason }): Entry => {
     const known = before.find((entry) => entry.pod === pod && entry.reason.code === reason.code)
     return { pod, state, reason: { ...reason, since: known?.reason.since ?? at } }
   })
   const { reason } = rollout
-  const isTold = reason?.code === obstacle?.code && reason?.message === cut(obstacle?.message)
+  const isTold = reason?.code === obstacle.code && reason.message === cut(obstacle.message)
   if (isTold && sameBlockers(pods, before)) return undefined
   const isUrgent = pods.some((entry) => forcing.has(entry.reason.code) && !before.some((old) => isSame(old, entry)))
   const [first] = pods
-  const known = first?.reason.code === obstacle?.code ? first?.reason : reason
-  const since = obstacle?.since ?? (known?.code === obstacle?.code ? known?.since : undefined) ?? at
+  const known = first?.reason.code === obstacle.code ? first.reason : reason
+  const since = obstacle.since ?? (known?.code === obstacle.code ? known.since : undefined) ?? at
   return {
     action: 'setRollout',
     ...(!isUrgent && { unhurried: true }),
     rollout: {
       ...rollout,
-      drain: { total: drain.total, left: drain.left, pods },
-      reason: obstacle && { ...obstacle, message: cut(obstacle.message), since },
+      ...(drain && { drain: { total: drain.total, left: drain.left, pods } }),
+      reason: { ...obstacle, message: cut(obstacle.message), since },
     },
   }
 }
 
-function waitOn(view: NodeView, rollout: Rollout, obstacle: Reason | undefined): NodeAction {
+function waitOn(view: NodeView, rollout: Rollout, obstacle: Reason): NodeAction {
   const waiting = watchDeadline(view, rollout)
-  const nextMs = Date.parse(obstacle?.nextCheck ?? '')
+  const nextMs = view.drain ? Date.parse(obstacle.nextCheck ?? '') : view.now.getTime() + unknownAgainMs
   if (waiting.action !== 'wait' || Number.isNaN(nextMs) || nextMs <= view.now.getTime()) return waiting
   return { action: 'wait', untilMs: Math.min(nextMs, waiting.untilMs ?? nextMs) }
 }
 
-function podsReason({ blocked, left, total }: DrainReport, late: boolean): Reason | undefined {
+function podsReason({ blocked, going = [], left, total }: DrainReport, late: boolean): Reason {
   const [first] = shown(blocked)
-  const message = first ? `${first.reason.message}${others(blocked.length - 1)}` : `${left} of ${total} pods left`
-  if (late && !forcing.has(first?.reason.code)) return { code: 'DrainTimedOut', message }
-  return first && { ...first.reason, message }
+  if (first) {
+    const message = `${first.reason.message}${others(blocked.length - 1)}`
+    return late && !forcing.has(first.reason.code) ? { code: 'DrainTimedOut', message } : { ...first.reason, message }
+  }
+  const [next] = going
+  const words = next === undefined ? undefined : `${next}${others(going.length - 1)}`
+  if (!late) return words === undefined ? firstReason({ disruption: 'Drain' }) : { code: 'PodEvicting', message: words }
+  return { code: 'DrainTimedOut', message: `${left} of ${total} pods left${words === undefined ? '' : `: ${words}`}` }
 }
 
 /** The time it may take runs from when it was first told, so that a restart does not begin it anew. */

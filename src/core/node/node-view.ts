@@ -16,6 +16,8 @@ export interface DrainReport {
   readonly left: number
   /** Those of them that cannot be asked to go now, where they stand on the ladder, and why. */
   readonly blocked: readonly { readonly pod: string; readonly state: PodDrainState; readonly reason: Reason }[]
+  /** What the others of them do, in words: they go in good time. Absent = not told. */
+  readonly going?: readonly string[]
   /** When all have left: volumes of theirs that are still attached. Absent = none. */
   readonly volumes?: readonly { readonly volume: string; readonly attachment: string }[]
 }
@@ -39,6 +41,8 @@ export interface NodeView {
   readonly work: Work
   /** Undefined while the node's pods are not known. */
   readonly drain: DrainReport | undefined
+  /** Why the node's pods are not known, where that takes longer than a moment. */
+  readonly podsUnknown?: string | undefined
   /** No window is open, and the policy says that a drain waits for the next. */
   readonly heldOver?: Reason | undefined
   /** When the node's kubelet last renewed its Lease; undefined while not looked at. */

@@ -4,6 +4,7 @@ import {
   draining,
   type Given,
   id,
+  leaving,
   operation,
   order,
   ours,
@@ -93,7 +94,11 @@ describe('a node whose operation is cancelled', () => {
 describe('a node that is to be tried again', () => {
   const retry = { token: '2' }
   const again = (part: object) =>
-    setRollout({ ...draining, since: at(9), deadline: at(609), attempt: 2, retried: '2', ...part })
+    setRollout({
+      ...draining,
+      ...{ since: at(9), deadline: at(609), reason: leaving(at(9)), attempt: 2, retried: '2' },
+      ...part,
+    })
   const cases: [string, Given, Partial<Operation>, object][] = [
     ['failed', { rollout: failed, report: report('Failed') }, { retry }, again({})],
     [

@@ -6,6 +6,7 @@ import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import { isReasonCode, type Reason, reasonCatalogue } from '../../api/reason.ts'
+import { isInGoodOrder } from '../drain/in-good-order.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { conditionOf, refusal } from '../update/outcome.ts'
 import { titleOf, waitsFor } from './who-must-act.ts'
@@ -169,7 +170,7 @@ function* nodeFindings(
     yield { ...told(own), ...common, about: budget ?? pod, because: [...seen, held, bottom] }
   }
   // The node's own reason may be that of its first pod.
-  if (!reason || rollout?.drain?.pods.some((pod) => pod.reason.code === reason.code)) return
+  if (!reason || isInGoodOrder(reason) || rollout?.drain?.pods.some((pod) => pod.reason.code === reason.code)) return
   const failed = state?.status?.agent?.order?.steps.find((step) => step.state === 'Failed')
   const bottom = failed ? [{ what: `step ${failed.name}`, detail: failed.reason?.message ?? 'failed' }] : []
   const because = [...seen, ...bottom, { what: titleOf(reason.code), detail: reason.message }]

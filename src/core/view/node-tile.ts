@@ -4,6 +4,7 @@ import type { NodeTile, TilePhase } from '../../api/console.ts'
 import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import { isInGoodOrder } from '../drain/in-good-order.ts'
 import { isCordoned, isReady, roleOf } from '../node/node-facts.ts'
 import { holdOf } from '../node/node-marks.ts'
 import { runningStep } from '../node/running-step.ts'
@@ -52,7 +53,7 @@ export function nodeTile(node: Node, state: NodeState | undefined, place: Place 
     ...(place?.wave !== undefined && { wave: place.wave }),
     ...(isOfRollout && { since: rollout.since }),
     ...(told && { reason: told }),
-    waits: told !== undefined,
+    waits: told !== undefined && !isInGoodOrder(told),
     ...(step !== undefined && { step }),
     ...(hold !== undefined && { hold }),
     kubelet: node.status?.nodeInfo?.kubeletVersion ?? '',

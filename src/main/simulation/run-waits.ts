@@ -1,6 +1,7 @@
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { ExplainedWait } from '../../cli/dependencies.ts'
+import { isInGoodOrder } from '../../core/drain/in-good-order.ts'
 import type { CommittedChange } from '../../sim/server/object-store.ts'
 import type { SimCluster } from '../../sim/sim-cluster.ts'
 
@@ -57,7 +58,7 @@ export class RunWaits {
     const object = after ?? before
     if (kind === 'NodeState') {
       const { reason } = (after as NodeState | undefined)?.status?.rollout ?? {}
-      this.#see(`node ${object?.metadata.name}`, reason)
+      this.#see(`node ${object?.metadata.name}`, reason && isInGoodOrder(reason) ? undefined : reason)
     } else if (kind === 'DirectUpdate') {
       const { conditions } = (after as DirectUpdate | undefined)?.status ?? {}
       const blocked = conditions?.find(({ type, status }) => type === 'Blocked' && status === 'True')

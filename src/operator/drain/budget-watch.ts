@@ -43,6 +43,14 @@ export class BudgetWatch {
     await this.#watch.synced(signal)
   }
 
+  get isSynced(): boolean {
+    return this.#watch.isSynced
+  }
+
+  get failure(): unknown {
+    return this.#watch.failure
+  }
+
   budgetsOf(pod: Pod): readonly PodDisruptionBudget[] {
     const { namespace = '', labels } = pod.metadata
     return termsOf(labels)

@@ -2,6 +2,7 @@
 
 import { type Node, type Pod, type PodDisruptionBudget, pods } from '../../api/kube.ts'
 import type { Rollout } from '../../api/node-state.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
 import type { DrainTimes } from '../../core/drain/drain-policy.ts'
 import { judgePod, type PodJudgement, type PodView } from '../../core/drain/judge-pod.ts'
 import { podName } from '../../core/drain/workload-of.ts'
@@ -43,6 +44,9 @@ export type StepReport = DrainReport & { readonly againMs: number | undefined }
 /** A budget that holds a pod up for less than this needs no explanation. */
 const keeperAfterMs = 1_500
 const noMore = new Map<string, number>()
+/** A list that takes longer is told of. */
+const momentMs = 2_000
+const tooLong = new SlipwayError('Stopped', 'the pods are not known yet')
 
 export class NodeDrain {
   readonly #tools: DrainTools
@@ -54,12 +58,15 @@ export class NodeDrain {
   readonly #requests: Requests
   /** Since when a budget holds somebody up here, by its uid. */
   #held = new Map<string, { readonly budget: PodDisruptionBudget; readonly sinceMs: number }>()
+  readonly #wake: () => void
+  #isLate = false
   #most = 0
   #isSynced = false
 
   constructor(tools: DrainTools, node: string, wake: () => void, signal: AbortSignal) {
     this.#tools = tools
     this.#node = node
+    this.#wake = wake
     this.#requests = new Requests(tools, node)
     this.#releases = [tools.budgets.use(), tools.volumes.use()]
     this.#store.subscribe(wake)
@@ -81,6 +88,36 @@ export class NodeDrain {
     this.#isSynced = true
   }
 
+  /** Waits a moment for the pods to be known. Where they are not by then, `unknown` says why and the node is woken when they are. */
+  async learn(signal: AbortSignal): Promise<void> {
+    const moment = new LinkedAbort(signal)
+    const cancel = this.#tools.ports.clock.after(momentMs, () => moment.abort(tooLong))
+    try {
+      await this.synced(moment.signal)
+    } catch (error) {
+      if (error !== tooLong) throw error
+      this.#isLate = true
+      this.synced(this.#life.signal).then(this.#wake, () => undefined)
+    } finally {
+      cancel()
+      moment.abort('it has passed')
+    }
+  }
+
+  /** Why not all is known yet; undefined while that is no wonder. */
+  get unknown(): string | undefined {
+    if (this.#isSynced || !this.#isLate) return undefined
+    const { budgets, volumes } = this.#tools
+    const missing = [
+      { what: `the pods of ${this.#node}`, of: this.#reflector },
+      { what: 'PodDisruptionBudgets', of: budgets },
+      { what: 'VolumeAttachments', of: volumes },
+    ].find(({ of }) => !of.isSynced)
+    const { failure } = missing?.of ?? {}
+    const because = failure === undefined ? 'the API server has not answered yet' : textOf(failure)
+    return `${missing?.what ?? 'its pods'} cannot be listed: ${because}; nothing is asked to leave before`
+  }
+
   /** Whether all pods of the node are known: before that an empty node only looks like one. */
   get isSynced(): boolean {
     return this.#isSynced
@@ -92,6 +129,7 @@ export class NodeDrain {
     const views = this.#views(step)
     this.#claim(views, step)
     const blocked: DrainReport['blocked'][number][] = []
+    const going: string[] = []
     const asked: Pod[] = []
     const calls: Promise<void>[] = []
     const own: Pod[] = []
@@ -117,7 +155,7 @@ export class NodeDrain {
           if (verdict.reason.code === 'PodDisruptionBudget') held.add(budget)
         }
         blocked.push(entryOf(pod, verdict, step.now))
-      }
+      } else going.push(verdict.reason.message)
       if (this.#requests.isUnderWay(pod) || verdict.action === 'wait' || verdict.action === 'leave') continue
       if (this.#tools.ownPods.isOwn(pod)) own.push(pod)
       else {
@@ -137,6 +175,7 @@ export class NodeDrain {
       total: this.#most,
       left,
       blocked: blocked.sort((a, b) => (a.pod < b.pod ? -1 : 1)),
+      going: going.sort(),
       volumes,
       againMs: waits.length > 0 ? Math.min(...waits) : undefined,
     }
@@ -210,6 +249,10 @@ export class NodeDrain {
     await Promise.all(own.map((pod) => this.#requests.send(pod, { action: 'evict' }, signal)))
     return own
   }
+}
+
+function textOf(failure: unknown): string {
+  return failure instanceof Error ? failure.message : String(failure)
 }
 
 function entryOf(

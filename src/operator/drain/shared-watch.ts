@@ -55,6 +55,15 @@ export class SharedWatch<T extends KubeObject> {
     await this.#watch?.reflector.synced(signal)
   }
 
+  get isSynced(): boolean {
+    return this.#watch?.reflector.isSynced ?? false
+  }
+
+  /** What keeps it from being up to date now. */
+  get failure(): unknown {
+    return this.#watch?.reflector.failure
+  }
+
   byIndex(index: string, value: string): readonly T[] {
     return this.#watch?.store.byIndex(index, value) ?? []
   }

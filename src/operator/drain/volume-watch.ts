@@ -31,6 +31,14 @@ export class VolumeWatch {
     await this.#watch.synced(signal)
   }
 
+  get isSynced(): boolean {
+    return this.#watch.isSynced
+  }
+
+  get failure(): unknown {
+    return this.#watch.failure
+  }
+
   /** What is attached to the node and used by none of the pods that stay there. */
   async leftBehind(node: string, staying: readonly Pod[], signal: AbortSignal): Promise<ReturnType<typeof leftBehind>> {
     const attachments = this.#watch.byIndex('node', node)

@@ -2,6 +2,7 @@
 
 import { updatePhases } from '../../api/direct-update.ts'
 import { isReasonCode, type ReasonCode } from '../../api/reason.ts'
+import { isInGoodOrder } from '../../core/drain/in-good-order.ts'
 import { isEndedPhase } from '../../core/update/operation.ts'
 import type { Sample } from '../../ports/metrics.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -33,7 +34,8 @@ export function* updateSamples(cluster: Cluster, now: Date): Generator<Sample> {
   const pods = new Count<ReasonCode>()
   for (const { node } of cluster.policy?.status?.ledger?.grants ?? []) {
     const rollout = cluster.states.get(node)?.status?.rollout
-    if (rollout?.reason) waits.add(rollout.reason.code, rollout.reason.since ?? rollout.since)
+    if (rollout?.reason && !isInGoodOrder(rollout.reason))
+      waits.add(rollout.reason.code, rollout.reason.since ?? rollout.since)
     for (const { reason } of rollout?.drain?.pods ?? []) pods.add(reason.code)
   }
   for (const [phase, value] of phases) yield { name: 'slipway_updates', labels: { phase }, value }

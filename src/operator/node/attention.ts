@@ -64,6 +64,10 @@ export class Attention {
     return this.#drain.step({ ...step, rollout }, signal)
   }
 
+  get podsUnknown(): string | undefined {
+    return this.#drain?.unknown
+  }
+
   stopDrain(): void {
     this.#drain?.stop()
     this.#drain = undefined

@@ -95,7 +95,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const mayDrain = !heldOver && operation?.cancel === undefined
     const drain = step && mayDrain ? await held.stepDrain(step, state, signal) : undefined
     const now = ports.clock.now()
-    const { leaseRenewedAt, controllers } = held
+    const { leaseRenewedAt, controllers, podsUnknown } = held
     const staging = grant ? undefined : options.staging(name, state)
     const wanted = operation ?? staging
     const work = wanted ? options.workFor(wanted, name) : {}
@@ -103,7 +103,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const { epoch } = book
     const rollout = state.status?.rollout
     const gates = held.asksGates && operation && rollout ? options.afterNode(operation, name, rollout) : undefined
-    const looked = { drain, heldOver, leaseRenewedAt, controllers, gates, hookOutcome }
+    const looked = { drain, podsUnknown, heldOver, leaseRenewedAt, controllers, gates, hookOutcome }
     const wishes = { operation, staging, successor, work }
     const view: NodeView = { node, state, grant, ...wishes, ...looked, epoch, now, graceUntil }
     const decision = decideNode(view)
@@ -146,7 +146,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         if (decision.rollout.phase !== 'Draining') held.stopDrain()
         return false
       case 'watchPods':
-        await held.watchPods().synced(signal)
+        await held.watchPods().learn(signal)
         return false
       case 'watchLease':
         await held.watchLease(signal)

@@ -4,6 +4,7 @@ import type { Node, ObjectReference } from '../../api/kube.ts'
 import { nodes, pods } from '../../api/kube.ts'
 import type { Rollout } from '../../api/node-state.ts'
 import type { ReasonCode } from '../../api/reason.ts'
+import { isInGoodOrder } from '../../core/drain/in-good-order.ts'
 import { cordonOwner, isCordoned } from '../../core/node/node-facts.ts'
 
 export interface NodeEvent {
@@ -57,7 +58,7 @@ function phaseEvent(node: Node, before: Rollout | undefined, after: Rollout): No
   switch (after.phase) {
     case 'Draining':
       if (isNew) return say('Normal', 'NodeTaken', 'Drain', `cordoned and draining for DirectUpdate ${after.update}`)
-      if (after.reason && after.reason.code !== before?.reason?.code) {
+      if (after.reason && after.reason.code !== before?.reason?.code && !isInGoodOrder(after.reason)) {
         return say('Warning', after.reason.code, 'Drain', after.reason.message)
       }
       return undefined
