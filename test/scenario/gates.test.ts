@@ -249,6 +249,22 @@ describe('a gate while a wave soaks', () => {
 
 describe('a gate after each wave of workers', () => {
   const web = new PretendWeb()
+  scenario('that was passed is told of no more, whatever it says since', { nodes: 4, web }, async (story) => {
+    const { cluster, update } = story
+    web.answers('check.example', ok)
+    const strategy = { waves: [{ size: 1 }, { size: '100%' }] }
+    const gates: GateSpec[] = [{ ...http, when: 'AfterWave' }]
+    const held = update.script('sleep 60', { strategy, gates, nodeSelector: workers })
+    await cluster.until('the second wave has begun', () => held.status.wave?.index === 1)
+    web.answers('check.example', broken)
+    let told = 0
+    for (let seconds = 0; seconds < 30; seconds++) {
+      await cluster.pass(1_000)
+      told += held.status.gates?.filter(({ wave }) => wave === 1).length ?? 0
+    }
+    expect(told).toBe(0)
+  })
+
   scenario('is asked for each of them', { nodes: 4, web }, async ({ cluster, update }) => {
     web.answers('check.example', broken)
     const strategy = { waves: [{ size: 1 }, { size: 2 }, { size: '100%' }] }

@@ -168,7 +168,7 @@ describe('hooks of a node', () => {
     expect(rollout?.reason?.message).toContain('hook ask failed: http://hooks.example/ask answered 409: not this one')
     expect(cluster.taken).toEqual([])
     expect(cluster.allRuns).toEqual({ cp1: 0, w1: 0, w2: 0 })
-    expect(cluster.told('Node', 'cp1')).toContain('HookFailed')
+    await cluster.until('it is told', () => cluster.told('Node', 'cp1').includes('HookFailed'))
   })
 
   const flaky = new PretendWeb()

@@ -39,6 +39,8 @@ export class OpenGate {
   /** Since when it has not held. */
   #sinceMs: number
   #wanted = true
+  /** Whoever asked last was told that it holds, and has gone on: what it says since is of no interest until somebody asks again. */
+  #isPassed = false
   #looking = false
   #again = false
   #cancel: CancelTimer = () => undefined
@@ -68,7 +70,9 @@ export class OpenGate {
   /** A look that was begun before `notBefore` does not count. */
   verdict(notBefore?: string): GateVerdict {
     this.#freshen(notBefore === undefined ? Number.NEGATIVE_INFINITY : Date.parse(notBefore))
-    return this.#verdict()
+    const verdict = this.#verdict()
+    this.#isPassed = verdict.state === 'passed'
+    return verdict
   }
 
   #verdict(): GateVerdict {
@@ -76,8 +80,9 @@ export class OpenGate {
     return decideGate(this.gate, this.#current(), clock.now().getTime(), this.#lateMs())
   }
 
-  /** Undefined while it holds, or was not looked at. */
+  /** Undefined while it holds, was not looked at, or has been passed. */
   status(): GateStatus | undefined {
+    if (this.#isPassed) return undefined
     const verdict = this.#verdict()
     if (verdict.state === 'passed' || verdict.state === 'unseen') return undefined
     const { node, wave } = this.subject
