@@ -21,6 +21,7 @@ const run = (part: Partial<PlanRun>): PlanRun => ({
   blockers: [],
   near: [],
   unplaced: new Map(),
+  steps: [],
   ...part,
 })
 

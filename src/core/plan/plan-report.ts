@@ -17,6 +17,8 @@ export interface PlanRun {
   readonly near: readonly Blocker[]
   /** Pods that found no node for a while, by workload. */
   readonly unplaced: ReadonlyMap<string, { readonly pods: number; readonly message: string }>
+  /** The steps that its orders had, by name. */
+  readonly steps: readonly string[]
 }
 
 export interface TakenNode {

@@ -76,7 +76,7 @@ describe('a version', () => {
     const blocker = { key: 'VersionUnknown', code: 'VersionUnknown', message: 'nothing fits', lasting: true } as const
     const other = { key: 'NoNodes', code: 'NoNodes', message: 'none', lasting: true } as const
     const run: PlanRun = {
-      ...{ phase: 'Pending', startedMs: 0, durationMs: 0, taken: [], near: [], unplaced: new Map() },
+      ...{ phase: 'Pending', startedMs: 0, durationMs: 0, taken: [], near: [], unplaced: new Map(), steps: [] },
       blockers: [blocker, other],
     }
     const spec = { kubernetes: { version: '1.37.*' } }

@@ -39,6 +39,7 @@ const run: PlanRun = {
   blockers: [],
   near: [],
   unplaced: new Map(),
+  steps: [],
 }
 
 const orderOf = ({ taken }: PlanRun) => taken.map(({ name, afterMove }) => (afterMove ? `${name}?` : name)).join(' ')

@@ -33,6 +33,7 @@ export class PlanNotes {
   readonly #parents: ReadonlyMap<string, string>
   readonly #taken = new Map<string, TakenNode>()
   readonly #under = new Set<string>()
+  readonly #steps = new Set<string>()
   readonly #blockers = new Map<string, Blocker>()
   readonly #pending: PendingPods
   /** Pods that hold up the drain of their node. */
@@ -117,16 +118,20 @@ export class PlanNotes {
     }
   }
 
-  found(update: DirectUpdate | undefined): Pick<PlanRun, 'taken' | 'blockers' | 'near' | 'unplaced'> {
+  found(update: DirectUpdate | undefined): Pick<PlanRun, 'taken' | 'blockers' | 'near' | 'unplaced' | 'steps'> {
     return {
       taken: this.#inWaves(update),
       blockers: [...this.#blockers.values()],
+      steps: [...this.#steps],
       ...this.#pending.end([...this.#taken.values()]),
     }
   }
 
   #note({ kind, before, after, time }: CommittedChange): void {
-    if (kind === 'NodeState' && after) this.#noteHeld(after as NodeState, time)
+    if (kind === 'NodeState' && after) {
+      this.#noteHeld(after as NodeState, time)
+      this.#noteSteps(after as NodeState)
+    }
     if (kind === 'Pod') this.#notePod(before as Pod | undefined, after as Pod | undefined, time)
     if (kind !== 'MaintenancePolicy' || !after) return
     const ours = new Set<string>()
@@ -144,6 +149,11 @@ export class PlanNotes {
       this.#taken.set(node, { ...taken, backMs: time })
       this.#pending.nodeIsBack(time)
     }
+  }
+
+  #noteSteps({ status }: NodeState): void {
+    if (status?.rollout?.update !== this.#update) return
+    for (const { name } of status.agent?.order?.steps ?? []) this.#steps.add(name)
   }
 
   #notePod(before: Pod | undefined, after: Pod | undefined, time: number): void {

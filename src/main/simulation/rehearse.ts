@@ -152,7 +152,8 @@ function racing({ nodes, maintenancePolicies }: ClusterSnapshot, spec: DirectUpd
 }
 
 function assumptions(snapshot: ClusterSnapshot, spec: DirectUpdateSpec, runs: readonly PlanRun[]): readonly string[] {
-  const times = [...stepTimes(snapshot.nodeStates)]
+  const steps = new Set(runs.flatMap((run) => run.steps))
+  const times = [...stepTimes(snapshot.nodeStates)].filter(([step]) => steps.has(step))
   const measured = times.filter(([, { measured: count }]) => count > 0)
   const assumed = times.filter(([, { measured: count }]) => count === 0)
   const text = (list: typeof times) =>
