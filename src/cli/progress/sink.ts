@@ -12,6 +12,8 @@ export interface RolloutSnapshot {
   /** Those of other updates may be among them. */
   readonly nodeStates: readonly NodeState[]
   readonly policy?: MaintenancePolicy | undefined
+  /** Of a cluster in memory: no command reaches it, only its console does. */
+  readonly inMemory?: true
 }
 
 /** Where progress is shown: a live picture, plain lines, JSON lines, or nowhere. */

@@ -86,19 +86,34 @@ export function progressView(snapshot: RolloutSnapshot): ProgressView {
       const members = nodes.filter((node) => node.role === role)
       return members.length === 0 ? [] : [{ title, nodes: members, counts: countsOf(members) }]
     }),
-    waits: waitsOf(nodes),
+    waits: waitsOf(snapshot.inMemory ? nodes.map(atConsole) : nodes),
     refusal: refusal(update),
     paused: policy?.spec.paused ?? false,
-    course: courseOf(update),
+    course: courseOf(update, snapshot.inMemory ?? false),
     grants: policy?.status?.ledger?.grants.length ?? 0,
   }
 }
 
-function courseOf({ metadata, spec, status }: DirectUpdate): string | undefined {
+/** A command would go to the cluster of the reader's kubeconfig. */
+function atConsole(node: NodeProgress): NodeProgress {
+  const { reason } = node
+  if (!reason) return node
+  return {
+    ...node,
+    reason: { ...reason, message: reason.message.replace(/: slipway approve \S+/, ' approve them in the console') },
+  }
+}
+
+function courseOf({ metadata, spec, status }: DirectUpdate, inMemory: boolean): string | undefined {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed' || status?.phase === 'Cancelled') return undefined
   if (spec.desiredState === 'Cancelled') return 'being cancelled'
-  if (spec.desiredState === 'Paused') return `paused; go on with: slipway resume ${metadata.name}`
-  return [stepOf(status), waveOf(metadata.name, status)].filter((part) => part !== undefined).join('; ') || undefined
+  if (spec.desiredState === 'Paused') {
+    return inMemory ? 'paused; go on in the console' : `paused; go on with: slipway resume ${metadata.name}`
+  }
+  return (
+    [stepOf(status), waveOf(metadata.name, inMemory, status)].filter((part) => part !== undefined).join('; ') ||
+    undefined
+  )
 }
 
 /** Which of the versions on its path it is at; undefined where there is only one. */
@@ -107,9 +122,15 @@ export function stepOf({ path }: NonNullable<DirectUpdate['status']> = {}): stri
   return steps.length > 1 ? stepText({ index, of: steps.length, version: steps[index] ?? '' }) : undefined
 }
 
-function waveOf(update: string, { wave }: NonNullable<DirectUpdate['status']> = {}): string | undefined {
+function waveOf(
+  update: string,
+  inMemory: boolean,
+  { wave }: NonNullable<DirectUpdate['status']> = {},
+): string | undefined {
   if (!wave || wave.of === 1) return undefined
   const title = `wave ${wave.index + 1} of ${wave.of}, ${wave.size} ${wave.size === 1 ? 'worker' : 'workers'} in all`
+  if (wave.promotion && inMemory)
+    return `${title}: done; approve them in the console, or a colleague does so in a while`
   if (wave.promotion) return `${title}: done; look at them, then: slipway approve ${update}`
   return wave.soakUntil === undefined ? title : `${title}: done; looked at until ${wave.soakUntil}`
 }

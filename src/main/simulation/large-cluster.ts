@@ -72,7 +72,16 @@ export function refusalOf({ snapshot, update, version }: LargeView): PlanRun | u
   if (plan.verdict === 'planned') return undefined
   const { code, message } = plan.reason
   const blockers = [{ key: code, code, message, lasting: true }]
-  return { phase: 'Pending', startedMs: 0, durationMs: 0, taken: [], blockers, near: [], unplaced: new Map(), steps: [] }
+  return {
+    phase: 'Pending',
+    startedMs: 0,
+    durationMs: 0,
+    taken: [],
+    blockers,
+    near: [],
+    unplaced: new Map(),
+    steps: [],
+  }
 }
 
 export function largePlan(view: LargeView, itinerary: Itinerary, atMost: number): LargePlan {

@@ -128,6 +128,7 @@ export class Rollout {
       nodes: [...server.peekAll(nodes)] as readonly Node[],
       nodeStates: [...server.peekAll(nodeStates)] as readonly NodeState[],
       policy: server.peek(maintenancePolicies, { name: policyName }) as RolloutSnapshot['policy'],
+      inMemory: true,
     }
   }
 
