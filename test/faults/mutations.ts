@@ -92,7 +92,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a control-plane node leaves whatever the others say of etcd',
     rule: '2',
-    seed: 64,
+    seed: 258,
     edits: [
       {
         file: 'src/core/control-plane/may-leave.ts',
@@ -184,7 +184,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'an emergency stop that comes between decision and write is overlooked',
     rule: '8',
-    seed: 3334,
+    seed: 24,
     edits: [
       {
         file: 'src/operator/ledger/grant-pass.ts',
@@ -292,7 +292,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'force where no settings say so',
     rule: '7',
-    seed: 208,
+    seed: 364,
     edits: [
       {
         file: 'src/core/drain/judge-pod.ts',
@@ -316,12 +316,36 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a gate before nodes is overlooked',
     rule: 'gate',
-    seed: 244,
+    seed: 100,
     edits: [
       {
         file: 'src/operator/gates/checkpoints.ts',
         find: "return verdict.state === 'passed' ? undefined : verdict.reason",
         replace: 'return verdict && undefined',
+      },
+    ],
+  },
+  {
+    name: 'a gate after nodes is overlooked',
+    rule: 'gate',
+    seed: 1,
+    edits: [
+      {
+        file: 'src/core/node/decide-node.ts',
+        find: "if (view.gates.state === 'passed') return undefined",
+        replace: 'if (view.gates) return undefined',
+      },
+    ],
+  },
+  {
+    name: 'nodes that failed are waited for as if they came back',
+    rule: 'liveness',
+    seed: 946,
+    edits: [
+      {
+        file: 'src/core/ledger/tally.ts',
+        find: 'return isBroken !== undefined && names.every',
+        replace: 'return isBroken === undefined && names.every',
       },
     ],
   },
@@ -412,7 +436,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'an update asks for itself again at once, whatever it waits for',
     rule: 'spin',
-    seed: 1,
+    seed: 2,
     edits: [
       {
         file: 'src/operator/update/update-controller.ts',
@@ -424,7 +448,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'the labels of Housekeeper outlast its Update',
     rule: 'liveness',
-    seed: 10,
+    seed: 350,
     edits: [
       {
         file: 'src/operator/compat/housekeeper-labels.ts',

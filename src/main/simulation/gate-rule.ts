@@ -11,6 +11,7 @@ import type { SimulatedCluster } from './simulated-cluster.ts'
 
 /** An operator that was frozen writes late. */
 const slackMs = 90_000
+const worked: ReadonlySet<Rollout['phase']> = new Set(['Working', 'Verifying'])
 
 /** The list fills while the run goes on. */
 export function judgeGates(
@@ -21,9 +22,11 @@ export function judgeGates(
   const found: Finding[] = []
   const asks = (gates: readonly GateSpec[], wanted: GateSpec['when']) =>
     gates.some(({ type, when = 'BeforeNode' }) => type === 'Http' && when === wanted)
+  // They go with it.
+  const policyGates = meddling === 'delete-policy' ? [] : extras.policyGates
   /** Those of the policy hold for everybody who takes a node away, those of the update for its own nodes. */
   const isAsked = (operation: string, when: GateSpec['when']) =>
-    (asks(extras.policyGates, when) && !(operation.startsWith('profile:') && extras.profile === 'None')) ||
+    (asks(policyGates, when) && !(operation.startsWith('profile:') && extras.profile === 'None')) ||
     (operation.startsWith('first/') && asks(extras.gates, when))
   // Who releases a node says that it is fit, whatever a gate thinks.
   const released = new Set(extras.meddlings.filter(({ what }) => what === 'hold').map(({ node }) => node))
@@ -46,7 +49,7 @@ export function judgeGates(
     if (kind !== nodeStates.kind || !isSick) return
     const [was, is] = [rolloutOf(before), rolloutOf(after)]
     if (released.has(after?.metadata.name ?? '')) return
-    if (was?.phase !== 'Verifying' || is?.phase !== 'Done' || !isAsked(is.operationID, 'AfterNode')) return
+    if (!was || !worked.has(was.phase) || is?.phase !== 'Done' || !isAsked(is.operationID, 'AfterNode')) return
     found.push({ rule: 'gate', message: `${after?.metadata.name} is done while the server that a gate asks is sick` })
   })
   return found
