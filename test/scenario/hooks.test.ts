@@ -188,6 +188,18 @@ describe('hooks of a node', () => {
     expect(flaky.requests.length).toBeGreaterThan(6)
   })
 
+  const slow = new PretendWeb()
+  scenario('are cleaned up before the next node begins', { nodes: 4, web: slow }, async ({ cluster, update }) => {
+    let tidying = 0
+    slow.answers('hooks.example', async ({ url }) => (url.endsWith('/unset') && ++tidying % 8 !== 0 ? broken : ok))
+    const hooks: Hooks = [{ name: 'noout', when: 'BeforeNode', ...http('set'), cleanup: http('unset'), timeout: '1h' }]
+    const seen: number[] = []
+    cluster.sim.server.onCommit(() => seen.push(cluster.ledger.grants.length))
+    await update.script('true', { hooks }).succeeds()
+    expect(told(slow)).toEqual(['cp1', 'w1', 'w2', 'w3'].flatMap((node) => [`set ${node}`, `unset ${node} cleanup`]))
+    expect(Math.max(...seen)).toBe(1)
+  })
+
   const ignoring = new PretendWeb()
   scenario('may fail where they say so; a clean-up that fails is told', { nodes: 1, web: ignoring }, async (story) => {
     const { cluster, update } = story

@@ -52,7 +52,7 @@ describe('two updates at once', () => {
     cluster.failing.add('w1')
     const first = await update.script('one', { name: 'first' }).fails()
     cluster.failing.clear()
-    const second = await update.script('two', { name: 'second' }).is('InProgress', 'BudgetSpent')
+    const second = await update.script('two', { name: 'second' }).is('RequiresAttention', 'FailedNodesInTheWay')
     expect(second.condition('Blocked')?.message).toContain('w2 is the last node that takes pods until w1 is back')
     await first.isDeleted()
     await second.succeeds()

@@ -187,13 +187,13 @@ export class GrantPass {
   /** Gates are asked node by node, and only for those that nothing else holds up. */
   #claimOf(running: RunningOperation, held: ReadonlyMap<string, string>): DatedClaim {
     const { limit, ...asked } = running.claim()
-    // A slot that was booked by a write that seemed to fail: the operation has yet to hear of it, but it counts.
-    const unheard = [...held].filter(([node, holder]) => holder === running.id && running.hasNotHeardOf(node)).length
+    // A slot that was booked by a write that seemed to fail, or that is not back yet: it counts, whatever the operation thinks of it.
+    const more = [...held].filter(([node, holder]) => holder === running.id && running.isUncounted(node)).length
     const since = running.startedAt.getTime()
     const { operation } = running
     const { hours } = running
     const closed = hours && (() => this.#hours.closed(hours, this.#ports.clock.now()))
-    const claim = { ...asked, limit: { ...limit, counted: limit.counted + unheard }, since, closed }
+    const claim = { ...asked, limit: { ...limit, counted: limit.counted + more }, since, closed }
     const gate = operation.gates?.length ? this.#gate : undefined
     const requests = function* () {
       for (const request of claim.requests) {

@@ -189,9 +189,13 @@ export class RunningOperation {
     }
   }
 
-  /** Whether a node waits for its turn as far as this operation knows, so that it does not count against its limit. */
-  hasNotHeardOf(node: string): boolean {
-    return this.table.standing(node) === 'waiting'
+  /**
+   * Whether a node does not count against its limit by how it stands: it waits for its turn, as far as this operation knows, or is done.
+   * Its slot counts all the same, until what was done for it has been cleaned up.
+   */
+  isUncounted(node: string): boolean {
+    const standing = this.table.standing(node)
+    return standing === 'waiting' || standing === 'done'
   }
 
   /** The control plane goes strictly in turn, so that its order can be told beforehand; of the workers, who has staged goes. */
