@@ -39,6 +39,7 @@ describe('histories that once went wrong', () => {
     [363, 'the tag of an image was looked up twice where the first record seemed to fail'],
     [625, 'a node that a person had put back was told to be under maintenance for ever'],
     [1690, 'a node on its way back was granted as if it were away, beyond the budget of its zone'],
+    [6668, 'the lock of kured was taken for ours after a return that nobody answered'],
   ])('crowded seed %i: %s', { timeout: 60_000 }, async (seed) => {
     const history = drawHistory(seed, { kinds: faultKinds, crowded: true })
     expect((await faultRun(history, '0.0.0', new AbortController().signal)).violations).toEqual([])

@@ -69,6 +69,46 @@ describe('a lock whose DaemonSet somebody wrote meanwhile', () => {
   })
 })
 
+describe('a write that nobody answers', () => {
+  const unanswered = new KubeError('Timeout', 'no answer within 30 s')
+
+  /** Given back, but nobody says so. */
+  async function givenBack() {
+    const { api, locks } = await following()
+    await locks.take(signal)
+    api.before = (verb) => {
+      if (verb !== 'patch') return
+      api.before = () => undefined
+      api.put(daemonSets, kured())
+      throw unanswered
+    }
+    await expect(locks.giveBack(signal)).rejects.toBe(unanswered)
+    return { api, locks }
+  }
+
+  it('makes nobody believe that the lock is ours', async () => {
+    const { api, locks } = await givenBack()
+    expect(locks.standing()).toMatchObject({ areOurs: false, closed: { code: 'ForeignLockUnknown' } })
+    await locks.follow([lock], signal)
+    expect(locks.standing()).toMatchObject({ areOurs: false, closed: undefined })
+    api.put(daemonSets, kured({ [annotation]: stranger }))
+    await locks.take(signal)
+    expect(owner(api)).toBe('w9')
+  })
+
+  it('is made up for before the lock is left alone', async () => {
+    const { api, locks } = await following()
+    await locks.take(signal)
+    api.before = (verb) => {
+      if (verb === 'patch') throw unanswered
+    }
+    await expect(locks.giveBack(signal)).rejects.toBe(unanswered)
+    api.before = () => undefined
+    await locks.follow([], signal)
+    expect(owner(api)).toBeUndefined()
+  })
+})
+
 describe('a lock of ours whose terms the policy changes', () => {
   const us = { nodeID: 'slipway' }
   const text = (api: FakeKubeApi, key = annotation) =>

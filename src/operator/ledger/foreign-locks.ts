@@ -26,6 +26,8 @@ interface Watched {
   isSynced: boolean
   /** Why the last write was refused, where not because somebody else was faster. */
   refusal?: Reason | undefined
+  /** A write was not answered: it may have been carried out, and what is known of the lock be of the past. */
+  isInDoubt?: boolean
 }
 
 export interface LocksStanding {
@@ -60,6 +62,7 @@ export class ForeignLocks {
   async follow(locks: readonly ForeignLock[], signal: AbortSignal): Promise<void> {
     const wanted = byIdentity(locks)
     for (const [key, watched] of this.#watched) {
+      if (watched.isInDoubt) await this.#readAnew(watched, signal)
       if (wanted.has(key)) continue
       await this.#giveBack(watched, signal)
       watched.life.abort('the policy does not name this lock any more')
@@ -123,7 +126,8 @@ export class ForeignLocks {
     await this.#write(watched, 'ours', (text) => lockWithoutUs(watched.lock, text), signal)
   }
 
-  #judge({ lock, store, isSynced, refusal }: Watched, now: Date): LockStanding {
+  #judge({ lock, store, isSynced, refusal, isInDoubt }: Watched, now: Date): LockStanding {
+    if (isInDoubt) return { lock: 'closed', strangers: [], reason: inDoubt(lock) }
     if (refusal) return { lock: 'closed', strangers: [], reason: refusal }
     if (!isSynced) return { lock: 'closed', strangers: [], reason: unknown(lock, 'has not been read yet') }
     const [daemonSet] = store.values()
@@ -165,7 +169,10 @@ export class ForeignLocks {
       if (isKubeError(error, 'Conflict')) return false
       // Gone: the watch says so, and wakes us.
       if (isKubeError(error, 'NotFound')) return true
-      if (!isKubeError(error, 'Forbidden', 'Invalid')) throw error
+      if (!isKubeError(error, 'Forbidden', 'Invalid')) {
+        watched.isInDoubt = true
+        throw error
+      }
       this.#ports.log.warn('a lock cannot be written', { daemonSet: `${namespace}/${name}`, error: error.message })
       watched.refusal = unknown(lock, `cannot be written: ${error.message}`)
     }
@@ -173,9 +180,10 @@ export class ForeignLocks {
   }
 
   /** By a list: that is a right the watch needs anyway. */
-  async #readAnew({ lock, store }: Watched, signal: AbortSignal): Promise<void> {
-    const { items } = await this.#ports.api.list(daemonSets, selectionOf(lock), signal)
-    for (const daemonSet of items) store.learn(slim(daemonSet))
+  async #readAnew(watched: Watched, signal: AbortSignal): Promise<void> {
+    const { items } = await this.#ports.api.list(daemonSets, selectionOf(watched.lock), signal)
+    for (const daemonSet of items) watched.store.learn(slim(daemonSet))
+    watched.isInDoubt = false
   }
 
   #watch(lock: ForeignLock): Watched {
@@ -209,6 +217,13 @@ function byIdentity(locks: readonly ForeignLock[]): ReadonlyMap<string, ForeignL
 
 function selectionOf({ daemonSet: { namespace, name } }: ForeignLock) {
   return { namespace, fieldSelector: `metadata.name=${name}` }
+}
+
+function inDoubt({ daemonSet: { namespace, name } }: ForeignLock): Reason {
+  return {
+    code: 'ForeignLockUnknown',
+    message: `a write of the lock of DaemonSet ${namespace}/${name} was not answered: it is read again first`,
+  }
 }
 
 function unknown({ type, daemonSet }: ForeignLock, what: string): Reason {
