@@ -55,6 +55,13 @@ describe('a word to an update', () => {
       { retry: { token: 'abcde123' } },
       'w1 tried',
     ],
+    [
+      ['retry', 'to-1-36'],
+      failed,
+      { skip: ['w1'] },
+      { retry: { token: 'abcde123' } },
+      'is tried again; left out unless named: slipway retry to-1-36 w1',
+    ],
     [['retry', 'to-1-36'], refusedByHook, {}, { retry: { token: 'abcde123' } }, 'hook start tried again'],
     [['skip', 'to-1-36', 'w2', 'w3'], running, { skip: ['w2'] }, { skip: ['w2', 'w3'] }, 'leaves out w2, w3'],
     [['skip', 'to-1-36', 'w1'], failed, {}, { skip: ['w1'] }, 'let the others go on: slipway retry to-1-36'],

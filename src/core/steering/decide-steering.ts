@@ -52,12 +52,14 @@ export function retry(nodes: readonly string[], uuid: string): Decide {
       throw refused(`no node of ${name} failed or needs a person`, `see: slipway status ${name}`)
     }
     const token = uuid.slice(0, 8)
-    const failed = [...(hook ? [`hook ${hook.hook}`] : []), ...broken.map((node) => node.name).slice(0, 5)]
+    const isLeftOut = (node: string) => nodes.length === 0 && (update.spec.skip ?? []).includes(node)
+    const names = broken.map((node) => node.name)
+    const failed = [...(hook ? [`hook ${hook.hook}`] : []), ...names.filter((one) => !isLeftOut(one)).slice(0, 5)]
     const which = (nodes.length > 0 ? nodes : failed).join(', ')
-    return {
-      spec: { retry: { token, nodes: nodes.length > 0 ? nodes : null } },
-      said: which === '' ? 'is tried again' : `${which} tried again; follow it: slipway status ${name} -w`,
-    }
+    const leftOut = names.filter(isLeftOut).slice(0, 5)
+    const named = leftOut.length === 0 ? '' : `; left out unless named: slipway retry ${name} ${leftOut.join(' ')}`
+    const said = which === '' ? 'is tried again' : `${which} tried again; follow it: slipway status ${name} -w`
+    return { spec: { retry: { token, nodes: nodes.length > 0 ? nodes : null } }, said: `${said}${named}` }
   }
 }
 

@@ -35,8 +35,11 @@ export class Carer {
     const { cluster } = this.#options
     for (const { metadata, spec, status } of cluster.server.peekAll(directUpdates)) {
       const isWrong = status?.phase === 'Failed' || status?.phase === 'RequiresAttention'
+      // Who is left out is not tried again unless it is named.
+      const leftOut = (status?.nodes ?? []).filter(({ name, phase }) => phase === 'Failed' && spec.skip?.includes(name))
       const isMeant = spec.desiredState !== 'Cancelled' && metadata.deletionTimestamp === undefined
-      if (this.#isDue(`update ${metadata.name}`, isWrong && isMeant)) await this.#tryAgain(directUpdates, metadata.name)
+      if (this.#isDue(`update ${metadata.name}`, isWrong && isMeant))
+        await this.#tryAgain(directUpdates, metadata.name, leftOut)
     }
     for (const { metadata, status } of cluster.server.peekAll(nodeProfiles)) {
       const isWrong = status?.phase === 'Failed'
@@ -68,10 +71,15 @@ export class Carer {
     return isWrong
   }
 
-  async #tryAgain(type: typeof directUpdates | typeof nodeProfiles, name: string): Promise<void> {
+  async #tryAgain(
+    type: typeof directUpdates | typeof nodeProfiles,
+    name: string,
+    leftOut: readonly { readonly name: string }[] = [],
+  ): Promise<void> {
     const { api, repair, signal } = this.#options
     repair()
-    const body = { spec: { retry: { token: `care-${++this.#tokens}` } } }
+    const named = leftOut.length > 0 ? leftOut.map((one) => one.name) : null
+    const body = { spec: { retry: { token: `care-${++this.#tokens}`, nodes: named } } }
     await api.patch<DirectUpdate | NodeProfile>(type, { name }, { type: 'merge', body }, signal)
   }
 
