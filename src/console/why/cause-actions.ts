@@ -18,7 +18,9 @@ export function causeActions({ code, waitsFor, nodes, updates }: CauseView): rea
   if (update === undefined) return []
   if (code === 'ApprovalWanted') return [{ label: `Approve ${update}`, request: { action: 'approve', update } }]
   if (code === 'UpdatePaused') return [{ label: `Resume ${update}`, request: { action: 'resume', update } }]
-  if (code === 'FailuresReached') return [{ label: `Retry ${update}`, request: { action: 'retry', update } }]
+  // Those that wait are not those that failed.
+  if (code === 'FailuresReached' || code === 'FailedNodesInTheWay')
+    return [{ label: `Retry ${update}`, request: { action: 'retry', update } }]
   if (outOfTime.includes(code)) return [runNow(update)]
   if (waitsFor === 'Clock' || /Budget(Spent|AllowsNothing)/.test(code) || nodes.length === 0) return []
   const many = nodes.length > 1

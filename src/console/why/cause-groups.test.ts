@@ -40,6 +40,7 @@ test.each([
   ['ApprovalWanted', 'Person', ['approve']],
   ['UpdatePaused', 'Person', ['resume']],
   ['FailuresReached', 'Person', ['retry']],
+  ['FailedNodesInTheWay', 'Person', ['retry']],
   ['PolicyPaused', 'Person', ['go-on-all']],
   ['NodeOnHold', 'Person', ['release']],
   ['OutsideWindow', 'Clock', ['run-now']],
