@@ -15,7 +15,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a budget lets one node too many away',
     rule: '1',
-    seed: 11,
+    seed: 1,
     edits: [
       {
         file: 'src/core/ledger/tally.ts',
@@ -184,7 +184,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'an emergency stop that comes between decision and write is overlooked',
     rule: '8',
-    seed: 24,
+    seed: 3477,
     edits: [
       {
         file: 'src/operator/ledger/grant-pass.ts',
