@@ -31,7 +31,7 @@ export async function takeSlot(): Promise<BedSlot> {
   return locked(join(register, 'lock'), async () => {
     for (const number of takenNumbers()) {
       const owner = readOwner(number)
-      if (!isAlive(owner)) clearSlot(slotOf(number, owner.folder))
+      if (owner && !isAlive(owner)) clearSlot(slotOf(number, owner.folder))
     }
     const taken = new Set(takenNumbers())
     const number = Array.from({ length: slots }, (_, index) => index + 1).find((each) => !taken.has(each))
@@ -75,8 +75,18 @@ function ownerFile(number: number): string {
   return join(register, `slot-${number}.json`)
 }
 
-function readOwner(number: number): Owner {
-  return ownerShape.parse(JSON.parse(readFileSync(ownerFile(number), 'utf8')))
+/** Undefined: given back since it was listed. Who closes a bed holds no lock. */
+function readOwner(number: number): Owner | undefined {
+  try {
+    return ownerShape.parse(JSON.parse(readFileSync(ownerFile(number), 'utf8')))
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 /** Linked into place, so that nobody reads half of it. */
@@ -127,6 +137,6 @@ function restoreInotifyLimit(): void {
     writeFileSync(inotifyLimit, readFileSync(inotifyBefore, 'utf8'))
     rmSync(inotifyBefore)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    if (!isMissing(error)) throw error
   }
 }
