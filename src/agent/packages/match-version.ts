@@ -33,7 +33,7 @@ export function pickVersion(offers: readonly string[], wanted: string): string |
   return offers.find((offer) => offer === wanted) ?? offers.find((offer) => fitsVersion(offer, wanted))
 }
 
-function globPattern(glob: string): RegExp {
+export function globPattern(glob: string): RegExp {
   const parts = glob.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}$`)
 }

@@ -5,6 +5,7 @@ import type { Host } from '../../../ports/host.ts'
 import { sha256 } from '../../journal/sealed-file.ts'
 import type { PackageSources, RepositoryFile } from '../package-manager.ts'
 import { aptPreferences, aptSources } from './apt-parts.ts'
+import type { AptPins } from './apt-pins.ts'
 
 export interface AptFolder {
   readonly path: string
@@ -39,12 +40,12 @@ export function aptFolder(path: string): AptFolder {
   }
 }
 
-/** Makes the folder anew but for what was downloaded. `pins` come after the host's own, so a person's pin wins. */
+/** Makes the folder anew but for what was downloaded. */
 export async function prepareAptFolder(
   host: Host,
   path: string,
   sources: PackageSources,
-  pins: string,
+  pins: AptPins,
   signal: AbortSignal,
 ): Promise<AptFolder> {
   const folder = aptFolder(path)
@@ -59,8 +60,11 @@ export async function prepareAptFolder(
   for (const pin of await aptPreferences(host, signal)) {
     await host.files.write(`${path}/preferences/${nameOf(pin.path)}`, pin.content, ownFile)
   }
-  await host.files.write(`${path}/preferences/zz-slipway.pref`, pins, ownFile)
-  await host.files.write(folder.onlineConfig, onlineConfig(folder, lists), ownFile)
+  await host.files.write(`${path}/preferences/zz-slipway.pref`, pins.last, ownFile)
+  const hostMain = (await host.files.read('/etc/apt/preferences')) ?? ''
+  await host.files.write(mainPreferences(folder), `${pins.first}${hostMain}`, ownFile)
+  const ofDefaultRelease = pins.ofDefaultRelease && sources.from === 'Host'
+  await host.files.write(folder.onlineConfig, onlineConfig(folder, lists, ofDefaultRelease), ownFile)
   await host.files.write(folder.offlineConfig, offlineConfig(folder), ownFile)
   return folder
 }
@@ -86,8 +90,15 @@ async function privateSources(
   const keys = [...moved].filter(([from]) => !isSourceFile(from))
   return [...files].map(([from, content]) => ({
     path: moved.get(from) ?? from,
-    content: isSourceFile(from) ? keys.reduce((text, [key, place]) => text.replaceAll(key, place), content) : content,
+    content: isSourceFile(from)
+      ? keys.reduce((text, [key, place]) => text.replaceAll(key, place), copying(content))
+      : content,
   }))
+}
+
+/** Packages of a folder on the host are left by apt where they are; asked for by `copy:` they come into the archives. */
+function copying(content: string): string {
+  return content.replace(/(?<=[\s:])file:/g, 'copy:')
 }
 
 function isSourceFile(path: string): boolean {
@@ -102,9 +113,19 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-function onlineConfig({ path, archives }: AptFolder, lists: string): string {
-  return `${baseConfig}
+/** Read before those of the folder. */
+function mainPreferences({ path }: AptFolder): string {
+  return `${path}/main.pref`
+}
+
+/** apt fails where none of its sources is of the release that the host prefers. */
+const ofNoRelease = 'APT::Default-Release "";'
+
+function onlineConfig(folder: AptFolder, lists: string, ofDefaultRelease: boolean): string {
+  const { path, archives } = folder
+  return `${baseConfig}${ofDefaultRelease ? '' : ofNoRelease}
 Dir::Etc::sourceparts "${path}/sources/";
+Dir::Etc::preferences "${mainPreferences(folder)}";
 Dir::Etc::preferencesparts "${path}/preferences/";
 Dir::State::lists "${lists}/";
 Dir::Cache::archives "${archives}/";
@@ -121,7 +142,7 @@ APT::Update::Error-Mode "any";
 
 /** Pins are left out: what is installed was decided, and an exact file is named. */
 function offlineConfig({ path }: AptFolder): string {
-  return `${baseConfig}
+  return `${baseConfig}${ofNoRelease}
 Dir::Etc::sourceparts "/dev/null";
 Dir::Etc::preferences "/dev/null";
 Dir::Etc::preferencesparts "/dev/null";

@@ -7,6 +7,7 @@ import type { FileLook } from '../../../ports/host-files.ts'
 import { DiskFiles } from '../../../sim/disk-files.ts'
 import { prepareAptFolder } from './apt-folder.ts'
 import { isTakenByApt } from './apt-parts.ts'
+import { hostPins } from './apt-pins.ts'
 
 /** With folders and links, as a machine has them. */
 class FilesWithFolders extends DiskFiles {
@@ -57,7 +58,7 @@ async function prepared(): Promise<HostWithFolders> {
     const isFile = program !== 'test' || path.endsWith('/linked')
     return { exitCode: isFile ? 0 : 1, stdout: '', stderr: '' }
   }
-  await prepareAptFolder(host, staging, { from: 'Host' }, '', new AbortController().signal)
+  await prepareAptFolder(host, staging, { from: 'Host' }, hostPins, new AbortController().signal)
   return host
 }
 

@@ -1,6 +1,17 @@
-// Preferences of apt that say what an upgrade may take. A host's own pins come first and win.
+// Preferences of apt that say what an upgrade may take. Of two pins for a version apt goes by the one it reads first.
 
 import type { DpkgStatus } from './dpkg-status.ts'
+
+export interface AptPins {
+  /** Read before the host's own, so they win. */
+  readonly first: string
+  /** Read after the host's own, so a person's pin wins. */
+  readonly last: string
+  /** Whether the host's APT::Default-Release counts: apt takes it for a pin before all others. */
+  readonly ofDefaultRelease: boolean
+}
+
+export const hostPins: AptPins = { first: '', last: '', ofDefaultRelease: true }
 
 /**
  * Only versions of a security archive are newer than what is installed; all others count less than the installed one, but can
@@ -29,9 +40,8 @@ export function exceptionPins(names: readonly string[], status: DpkgStatus): str
   return names
     .map((name) => {
       const here = status.get(name)
-      return here
-        ? `Package: ${name}\nPin: version ${here.version}\nPin-Priority: 1001\n\n`
-        : `Package: ${name}\nPin: version *\nPin-Priority: -1\n\n`
+      const stays = here ? `Package: ${name}\nPin: version ${here.version}\nPin-Priority: 1001\n\n` : ''
+      return `${stays}Package: ${name}\nPin: version *\nPin-Priority: -1\n\n`
     })
     .join('')
 }

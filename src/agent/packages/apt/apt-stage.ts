@@ -11,13 +11,13 @@ import { updateFailure } from './apt-failure.ts'
 import { type AptFolder, prepareAptFolder } from './apt-folder.ts'
 import { writeAptPlan } from './apt-job.ts'
 import { parseOffers } from './apt-output.ts'
-import { exceptionPins, securityPins } from './apt-pins.ts'
+import { exceptionPins, hostPins, securityPins } from './apt-pins.ts'
 import { stageTransaction } from './apt-transaction.ts'
 import { type DpkgStatus, readDpkgStatus } from './dpkg-status.ts'
 
 export async function stageApt(host: Host, request: StageRequest, signal: AbortSignal): Promise<StageResult> {
   const { wanted, unwanted = [] } = request
-  const folder = await prepareAptFolder(host, request.folder, request.sources, '', signal)
+  const folder = await prepareAptFolder(host, request.folder, request.sources, hostPins, signal)
   const refused = await update(host, folder, request.sources, signal)
   if (refused) return { ok: false, reason: refused }
   const status = await readDpkgStatus(host, signal)
@@ -38,7 +38,11 @@ export async function stageAptUpgrade(host: Host, request: UpgradeRequest, signa
   const status = await readDpkgStatus(host, signal)
   // A bundle has no security archive: whoever made it chose what is in it.
   const onlySecurity = request.upgrade === 'Security' && request.sources.from === 'Host'
-  const pins = exceptionPins(request.except, status) + (onlySecurity ? securityPins : '')
+  const pins = {
+    first: exceptionPins(request.except, status),
+    last: onlySecurity ? securityPins : '',
+    ofDefaultRelease: !onlySecurity,
+  }
   const folder = await prepareAptFolder(host, request.folder, request.sources, pins, signal)
   const refused = await update(host, folder, request.sources, signal)
   if (refused) return { ok: false, reason: refused }
@@ -55,7 +59,7 @@ export async function stageAptReturn(
 ): Promise<StageResult> {
   const changed = staged.packages.filter(({ file }) => file !== undefined)
   const wanted = changed.flatMap(({ name, previous: version }) => (version === undefined ? [] : [{ name, version }]))
-  const folder = await prepareAptFolder(host, path, sources, '', signal)
+  const folder = await prepareAptFolder(host, path, sources, hostPins, signal)
   const refused = await update(host, folder, sources, signal)
   if (refused) return { ok: false, reason: refused }
   const status = await readDpkgStatus(host, signal)

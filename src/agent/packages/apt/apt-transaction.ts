@@ -5,6 +5,7 @@ import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { StagedPackage, StagedPackages } from '../../../api/staged-packages.ts'
 import type { Host } from '../../../ports/host.ts'
+import { bootRoomMissing } from '../boot-room.ts'
 import type { StageResult, UnwantedPackage, WantedPackage } from '../package-manager.ts'
 import { packageHeld, roomMissing } from '../package-reasons.ts'
 import { askMs, downloadMs, runTool } from '../run-tool.ts'
@@ -49,7 +50,10 @@ export async function stageTransaction(transaction: Transaction, signal: AbortSi
   )
   if (listed.exitCode !== 0) return { ok: false, reason: solveFailure(listed, held) }
   const downloads = new Map(parseDownloads(listed.stdout).map((each) => [each.fileName, each]))
-  const full = await roomMissing(host, folder.archives, [...downloads.values()], parseGrowth(listed.stdout))
+  const names = simulation.installations.map(({ name }) => name)
+  const full =
+    (await roomMissing(host, folder.archives, [...downloads.values()], parseGrowth(listed.stdout))) ??
+    (await bootRoomMissing(host, names))
   if (full) return { ok: false, reason: full }
   // Not under dpkg's lock: another may install meanwhile, and an interrupted dpkg is repaired by the job.
   const fetched = await runTool(

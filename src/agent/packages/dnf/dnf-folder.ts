@@ -3,6 +3,7 @@
 
 import type { Host } from '../../../ports/host.ts'
 import { folderParts } from '../folder-parts.ts'
+import { globPattern } from '../match-version.ts'
 import type { PackageSources, RepositoryFile } from '../package-manager.ts'
 
 const ownFile = { mode: 0o644, owner: 'root', group: 'root' }
@@ -76,10 +77,14 @@ async function privateRepositories(
   }))
 }
 
-/** A repository file that excludes what is asked for by name is how people hold packages of Kubernetes back. */
+/**
+ * A repository file that excludes what is asked for by name, or by its beginning as in `kube*`, is how people hold packages of
+ * Kubernetes back. Who excludes everything does not want that repository.
+ */
 export function withoutExcludes(content: string, wanted: readonly string[]): string {
+  const isAskedFor = (name: string) => /^\w/.test(name) && wanted.some((each) => globPattern(name).test(each))
   return content.replace(/^(exclude(?:pkgs)?\s*=)(.*)$/gm, (_line, key: string, names: string) => {
-    const left = names.split(/[\s,]+/).filter((name) => name !== '' && !wanted.includes(name))
+    const left = names.split(/[\s,]+/).filter((name) => name !== '' && !isAskedFor(name))
     return `${key}${left.join(' ')}`
   })
 }

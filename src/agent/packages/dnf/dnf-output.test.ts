@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import { withoutExcludes } from './dnf-folder.ts'
 import { fetchFailure, isRefusedByUs, parseDependents, parseOffers, parseSize, solveFailure } from './dnf-output.ts'
-import { parseLocks, parseRpmStatus } from './rpm-status.ts'
+import { parseRpmStatus } from './rpm-status.ts'
+import { parseLocks } from './version-locks.ts'
 
 const failed = (stderr: string, stdout = '') => ({ exitCode: 1, stdout, stderr })
 
@@ -42,6 +43,22 @@ Operation aborted.
       new Map([
         ['kubelet', ['1.35.4-1', '1.35.3-1']],
         ['other', ['1:2.0-1']],
+      ]),
+    )
+  })
+
+  // RepoQueryCommand.run of dnf 4.14 prints a set of lines after `sorted`, which knows nothing of versions.
+  it('offers the newest first, though dnf lists versions as text', () => {
+    const text = [
+      ...['containerd.io|0:1.7.10-3.1.el9', 'containerd.io|0:1.7.27-3.1.el9', 'containerd.io|0:1.7.9-3.1.el9'],
+      ...['docker-ce|1:9.0.0-1.el9', 'docker-ce|3:27.5.1-1.el9', 'docker-ce|3:28.0.1~rc.1-1.el9'],
+      ...['kubelet|0:1.36.0-150500.1.1', 'kubelet|0:1.36.0~rc.1-150500.1.1', 'kubelet|0:1.36.10-150500.2.1'],
+    ].join('\n')
+    expect(parseOffers(text)).toEqual(
+      new Map([
+        ['containerd.io', ['1.7.27-3.1.el9', '1.7.10-3.1.el9', '1.7.9-3.1.el9']],
+        ['docker-ce', ['3:28.0.1~rc.1-1.el9', '3:27.5.1-1.el9', '1:9.0.0-1.el9']],
+        ['kubelet', ['1.36.10-150500.2.1', '1.36.0-150500.1.1', '1.36.0~rc.1-150500.1.1']],
       ]),
     )
   })
@@ -107,5 +124,13 @@ describe('withoutExcludes', () => {
   it('lets through what is asked for by name, and nothing else', () => {
     const file = '[kubernetes]\nexclude=kubelet kubeadm, kubectl\nexcludepkgs = kubelet\n'
     expect(withoutExcludes(file, ['kubelet'])).toBe('[kubernetes]\nexclude=kubeadm kubectl\nexcludepkgs =\n')
+  })
+
+  it.each([
+    ['kube*', ''],
+    ['*', '*'],
+    ['cri-* kubectl*', 'cri-* kubectl*'],
+  ])('of %s leaves %j', (patterns, left) => {
+    expect(withoutExcludes(`exclude=${patterns}\n`, ['kubelet'])).toBe(`exclude=${left}\n`)
   })
 })

@@ -2,6 +2,7 @@
 
 import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
+import { compareRpmVersions } from '../../../core/packages/rpm-version.ts'
 import type { CommandResult } from '../../../ports/host.ts'
 import { diskTooFull, packageHeld } from '../package-reasons.ts'
 import { failureText } from '../run-tool.ts'
@@ -28,16 +29,16 @@ export function parseDependents(text: string): readonly string[] {
   return lines.slice(start, end).flatMap((line) => line.trim().split(/\s+/).slice(0, 1))
 }
 
-/** Lines `name|version|…` of a repoquery: the versions of each, the newest first as dnf sorts them. */
+/** Lines `name|version|…` of a repoquery: the versions of each, the newest first. dnf sorts them as text: 1.7.9 after 1.7.10. */
 export function parseOffers(text: string): ReadonlyMap<string, readonly string[]> {
-  const offers = new Map<string, readonly string[]>()
+  const offers = new Map<string, Set<string>>()
   for (const line of text.split('\n')) {
     const [name, version] = line.split('|')
     if (!name || !version) continue
-    const plain = version.replace(/^0:/, '')
-    offers.set(name, [plain, ...(offers.get(name) ?? []).filter((each) => each !== plain)])
+    offers.set(name, (offers.get(name) ?? new Set()).add(version.replace(/^0:/, '')))
   }
-  return offers
+  const newestFirst = (a: string, b: string) => compareRpmVersions(b, a)
+  return new Map([...offers].map(([name, versions]) => [name, [...versions].sort(newestFirst)]))
 }
 
 const badSignature =

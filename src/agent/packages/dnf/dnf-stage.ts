@@ -5,6 +5,7 @@ import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { StagedPackage, StagedPackages } from '../../../api/staged-packages.ts'
 import type { Host } from '../../../ports/host.ts'
+import { bootRoomMissing } from '../boot-room.ts'
 import { installedVersions, pickVersion } from '../match-version.ts'
 import type { StageRequest, StageResult, UnwantedPackage, UpgradeRequest, WantedPackage } from '../package-manager.ts'
 import { packageHeld, roomMissing, versionUnknown } from '../package-reasons.ts'
@@ -12,6 +13,7 @@ import { askMs, downloadMs, failureText, runTool } from '../run-tool.ts'
 import { type DnfFolder, onlineOptions, prepareDnfFolder } from './dnf-folder.ts'
 import { writeDnfPlan } from './dnf-job.ts'
 import { fetchFailure, isRefusedByUs, parseDependents, parseOffers, parseSize, solveFailure } from './dnf-output.ts'
+import { pickRpmVersion } from './pick-rpm-version.ts'
 import { dnfName, parseRpms, type RpmStatus, readRpmStatus, rpmFormat } from './rpm-status.ts'
 import { besideRemovals, isSideBySide } from './side-by-side.ts'
 
@@ -48,8 +50,7 @@ export async function stageDnf(
     const offered = offers.offers.get(name) ?? []
     if (version === undefined && offered.length === 0 && here) continue
     const have = here?.whole ? installedVersions(here) : []
-    const known = [...offered, ...have.filter((each) => !offered.includes(each))]
-    const picked = version === undefined ? offered[0] : pickVersion(known, version)
+    const picked = pickRpmVersion(offered, have, version)
     if (picked === undefined) return { ok: false, reason: versionUnknown(name, version, offered) }
     if (!have.includes(picked)) specs.push(`${name}-${picked}`)
   }
@@ -190,6 +191,9 @@ async function stageTransaction(transaction: Transaction, changes: boolean, sign
     const fetched = await runTool(host, download, downloadMs, signal)
     if (fetched.exitCode !== 0) return { ok: false, reason: fetchFailure(fetched) }
     packages = await downloaded(transaction, signal)
+    const names = packages.map(({ name }) => name)
+    const noRoom = await bootRoomMissing(host, names)
+    if (noRoom) return { ok: false, reason: noRoom }
   }
   const asked = new Set(wanted.map(({ name }) => name))
   const inTheWay = packages.filter(({ name }) => held.has(name) && !asked.has(name)).map(({ name }) => name)

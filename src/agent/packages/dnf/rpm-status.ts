@@ -6,6 +6,7 @@ import type { Host } from '../../../ports/host.ts'
 import type { InstalledPackage } from '../package-manager.ts'
 import { failureText } from '../run-tool.ts'
 import { isSideBySide, parseProviders, sideBySideMarks } from './side-by-side.ts'
+import { isLockOf, parseLocks } from './version-locks.ts'
 
 /** By the name dnf uses: `name`, or `name.arch` for a foreign architecture. */
 export type RpmStatus = ReadonlyMap<string, InstalledPackage>
@@ -21,13 +22,13 @@ export async function readRpmStatus(host: Host, signal: AbortSignal): Promise<Rp
   for (const result of [native, listed]) {
     if (result.exitCode !== 0) throw new SlipwayError('StepFailed', `rpm cannot be asked: ${failureText(result)}`)
   }
-  const held = parseLocks((await host.files.read(lockList)) ?? '')
+  const locks = parseLocks((await host.files.read(lockList)) ?? '')
   // It ends with an error where one of the marks is nowhere, which is usual.
   const marked = await host.run(
     { argv: ['rpm', '-q', '--qf', '%{name}\\n', '--whatprovides', ...sideBySideMarks], env },
     signal,
   )
-  return parseRpmStatus(listed.stdout, native.stdout.trim(), held, parseProviders(marked.stdout))
+  return parseRpmStatus(listed.stdout, native.stdout.trim(), locks, parseProviders(marked.stdout))
 }
 
 export interface Rpm {
@@ -56,7 +57,7 @@ export function dnfName({ name, architecture }: Rpm, native: string): string {
 export function parseRpmStatus(
   text: string,
   native: string,
-  held: ReadonlySet<string>,
+  locks: readonly string[],
   marked: ReadonlySet<string>,
 ): RpmStatus {
   const found = new Map<string, Rpm[]>()
@@ -72,20 +73,10 @@ export function parseRpmStatus(
     packages.set(name, {
       ...newest,
       name,
-      held: held.has(name),
+      held: locks.some((lock) => isLockOf(lock, newest)),
       whole: older.length === 0 || sideBySide,
       ...(sideBySide && older.length > 0 && { olderVersions: older.map(({ version }) => version) }),
     })
   }
   return packages
-}
-
-/** Names in versionlock's list: `kubelet-0:1.35.4-150500.1.1.*`; a `!` excludes a version and holds nothing. */
-export function parseLocks(text: string): ReadonlySet<string> {
-  const names = text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !/^[#!]/.test(line))
-    .map((line) => /^(.+)-[0-9]+:[^-]+-[^-]+$/.exec(line)?.[1] ?? line)
-  return new Set(names)
 }
