@@ -65,6 +65,33 @@ describe('with the API away', () => {
   })
 })
 
+describe('a wall clock that is set while an order runs', () => {
+  it.each([
+    ['forward', 24 * 3_600_000],
+    ['back', -24 * 3_600_000],
+  ])('%s, is no time that passed', async (_, ms) => {
+    const bench = await idleAgent()
+    bench.cluster.place(kubernetesOrder({ timeout: '5m' }))
+    await bench.clock.until(() => bench.host.executions.length === 1)
+    bench.clock.setForward(ms)
+    await bench.clock.until(() => bench.order?.finishedAt !== undefined)
+    expect(bench.order?.state).toBe('Succeeded')
+  })
+
+  it('back, gives no more time', async () => {
+    const bench = await idleAgent()
+    bench.cluster.place(kubernetesOrder({ timeout: '5m' }))
+    await bench.clock.until(() => bench.host.executions.length === 1)
+    bench.cluster.goAway()
+    await bench.clock.advance(200_000)
+    bench.clock.setForward(-24 * 3_600_000)
+    await bench.clock.advance(200_000)
+    bench.cluster.comeBack()
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(bench.order?.reason?.code).toBe('OrderTimedOut')
+  })
+})
+
 describe('a status that cannot be written', () => {
   it('is not sent again when the API server finds it wrong, but the next one is', async () => {
     const bench = await idleAgent()

@@ -52,6 +52,8 @@ interface Task {
   readonly context: Omit<StepContext, 'begunInBoot'>
   /** Set when nothing further of this order may start, whatever the API says. */
   readonly stop: Reason | undefined
+  /** Of the order as it stands now. */
+  deadline(): Deadline
 }
 
 const stagingBackOff = { baseMs: 500, maxMs: 10_000 }
@@ -114,13 +116,21 @@ async function taskOf(shop: Workshop, folder: OrderFolder, stop: Reason | undefi
     stagingFolder: folder.stagingFolder,
     warn: (message: string) => folder.warn(message),
   }
-  return { shop, folder, order, steps, context, stop }
+  return { shop, folder, order, steps, context, stop, deadline: deadlineOf(shop, folder) }
 }
 
-/** The work has the order's time from when it was let run. Staging holds no slot: each life of the agent has it anew. */
-function deadlineOf({ shop, folder, order }: Task): Deadline {
-  const since = folder.released?.at ?? shop.clock.now().toISOString()
-  return new Deadline(shop.clock, since, parseDuration(order.timeout))
+/**
+ * The work has the order's time from when it was let run. Staging holds no slot: each life of the agent has it anew. The wall clock
+ * is asked once in a life: it may be set while the order runs.
+ */
+function deadlineOf({ clock }: Workshop, folder: OrderFolder): () => Deadline {
+  const timeoutMs = parseDuration(folder.accepted.order.timeout)
+  let ofWork: Deadline | undefined
+  return () => {
+    if (!folder.released) return new Deadline(clock, clock.now().toISOString(), timeoutMs)
+    ofWork ??= new Deadline(clock, folder.released.at, timeoutMs)
+    return ofWork
+  }
 }
 
 async function noteRelease({ shop, folder, order }: Task): Promise<void> {
@@ -132,7 +142,7 @@ async function stage(task: Task, signal: AbortSignal): Promise<Permission> {
   const { shop, folder, order, steps } = task
   // Staging comes before the first step: once one has begun, all that is needed is on the disk.
   if (hasBegun(folder)) return { may: true }
-  const deadline = deadlineOf(task)
+  const deadline = task.deadline()
   for (let failures = 1; ; failures++) {
     const permission = task.stop ? stopped(task.stop) : permissionByWatch(shop, order, deadline)
     if (!permission.may) return permission
@@ -173,7 +183,7 @@ async function stageOnce({ shop, order, context }: Task, signal: AbortSignal): P
 
 function takeStep(task: Task, index: number, step: Step, signal: AbortSignal): Promise<StepOutcome> {
   const { shop, folder, steps, context } = task
-  const deadline = deadlineOf(task)
+  const deadline = task.deadline()
   return runStep(
     {
       host: shop.host,

@@ -10,7 +10,7 @@ interface Timer {
 export class ManualClock implements Clock {
   #nowMs = 0
   #timers: Timer[] = []
-  readonly #epochMs: number
+  #epochMs: number
 
   constructor(epoch = '2026-01-01T00:00:00Z') {
     this.#epochMs = Date.parse(epoch)
@@ -54,6 +54,11 @@ export class ManualClock implements Clock {
       if (!this.#fireNext(untilMs)) throw new Error('nothing more happens, and the condition does not hold')
       await settle()
     }
+  }
+
+  /** Somebody sets the wall clock; no time passes. */
+  setForward(ms: number): void {
+    this.#epochMs += ms
   }
 
   /** The process is stopped for that long: nothing fires, not even what was due. */

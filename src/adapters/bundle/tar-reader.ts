@@ -77,6 +77,6 @@ export class TarReader {
 
 export function broken(path: string, fault: string): SlipwayError {
   return new SlipwayError('BundleBroken', `the bundle ${path} is no good: ${fault}`, {
-    nextStep: 'copy it again, or make it anew with slipway bundle create',
+    nextStep: 'copy it again, or make it anew with slipway bundle create FOLDER -o FILE',
   })
 }

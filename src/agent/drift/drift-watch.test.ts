@@ -94,6 +94,33 @@ describe('drift', () => {
     expect(bench.system.restarts).toEqual(['kubelet.service'])
   })
 
+  test('is repaired without the restart that a failed order still owes a node at work', async () => {
+    const conf = { path: '/etc/containerd/config.toml', restarts: ['containerd.service'] }
+    const chrony = { path: '/etc/chrony.conf', restarts: ['chrony.service'] }
+    const files = [motd, { ...chrony, content: 'a\n' }, { ...conf, content: 'a\n' }]
+    const bench = new ProfileBench()
+    for (const name of ['containerd.service', 'chrony.service']) {
+      bench.system.units.set(name, { load: 'loaded', active: 'active', file: 'enabled' })
+    }
+    bench.startWatching()
+    await bench.apply(state({ files }))
+    bench.system.broken.add('containerd.service')
+    const next = state({ files: [...files.slice(0, 2), { ...conf, content: 'b\n' }] })
+    const failed = await bench.apply(next)
+    expect(failed?.state).toBe('Failed')
+    bench.system.broken.delete('containerd.service')
+    const before = bench.system.restarts.length
+    bench.cluster.placeDrift(bench.driftOf(state({ files }), 'Repair'))
+    await bench.clock.advance(5_000)
+    await bench.writeFile(chrony.path, 'mine\n')
+    await bench.clock.advance(3_000)
+    expect(bench.system.fileText(chrony.path)).toBe('a\n')
+    expect(bench.system.restarts.slice(before)).toEqual(['chrony.service'])
+    const drained = await bench.apply(next)
+    expect(drained?.state).toBe('Succeeded')
+    expect(bench.system.restarts.slice(before)).toEqual(['chrony.service', 'containerd.service'])
+  })
+
   test('that cannot be repaired is told of, and not tried without a pause', async () => {
     const bench = await watched('Repair')
     bench.system.broken.add('chrony.service')

@@ -1,7 +1,7 @@
 import type { DesiredState } from '../../api/desired-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import type { Level } from '../../core/profile/disturbance.ts'
+import { type Level, unitsLevel } from '../../core/profile/disturbance.ts'
 import { isSysctlFile } from '../../core/profile/wishes.ts'
 import { fileDifference } from '../drivers/files/managed-file.ts'
 import { settingDifferences } from '../drivers/profile/differences.ts'
@@ -51,7 +51,7 @@ export async function findDrift(
   return found
 }
 
-/** Puts the found settings right, and nothing else. */
+/** Puts the found settings right, and nothing else: what a failed order still has to restart may need a drain. */
 export async function repairDrift(
   site: Site,
   target: DesiredState,
@@ -68,6 +68,7 @@ export async function repairDrift(
       units: target.units.filter(({ name }) => items.has(`unit ${name}`)),
       sysctls: target.sysctls.filter(({ key }) => items.has(`sysctl ${key}`)),
     },
+    (unit) => unitsLevel([unit]) === 'None',
     signal,
   )
 }

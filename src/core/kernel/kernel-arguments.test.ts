@@ -58,12 +58,24 @@ describe('/etc/default/grub', () => {
   })
 
   it.each([
-    ["GRUB_CMDLINE_LINUX='b'\n", 'GRUB_CMDLINE_LINUX="b a"\n'],
+    ["GRUB_CMDLINE_LINUX='b'\n", "GRUB_CMDLINE_LINUX='b a'\n"],
     ['GRUB_CMDLINE_LINUX=b\n', 'GRUB_CMDLINE_LINUX="b a"\n'],
+    ['GRUB_CMDLINE_LINUX="b" # as ever\n', 'GRUB_CMDLINE_LINUX="b a" # as ever\n'],
+    [`GRUB_CMDLINE_LINUX='dyndbg="file x +p"'\n`, `GRUB_CMDLINE_LINUX='dyndbg="file x +p" a'\n`],
+    ['GRUB_CMDLINE_LINUX="b=\\"c d\\""\n', 'GRUB_CMDLINE_LINUX="b=\\"c d\\" a"\n'],
+    ['GRUB_CMDLINE_LINUX="b \\\n c"\n', 'GRUB_CMDLINE_LINUX="b c a"\n'],
+    ['GRUB_CMDLINE_LINUX="b"$c\n', 'GRUB_CMDLINE_LINUX="b"$c\nGRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX a"\n'],
     ['GRUB_TIMEOUT=5', 'GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX="a"\n'],
     ['', 'GRUB_CMDLINE_LINUX="a"\n'],
   ])('%j takes an argument', (before, after) => {
     expect(changedGrubDefaults(before, { add: ['a'], remove: [] })).toBe(after)
+    expect(changedGrubDefaults(after, { add: ['a'], remove: [] })).toBe(after)
+  })
+
+  it('gives an argument up that a comment follows', () => {
+    const before = 'GRUB_CMDLINE_LINUX_DEFAULT="quiet splash" # no picture\n'
+    const after = 'GRUB_CMDLINE_LINUX_DEFAULT="splash" # no picture\n'
+    expect(changedGrubDefaults(before, { add: [], remove: ['quiet'] })).toBe(after)
   })
 })
 

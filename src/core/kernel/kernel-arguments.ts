@@ -59,17 +59,34 @@ export function grubbyArguments(info: string): readonly string[] | undefined {
   return line === undefined ? undefined : splitKernelArguments(line)
 }
 
-const assignment = (variable: string) => new RegExp(`^[ \\t]*${variable}=(["']?)(.*?)\\1[ \\t]*$`, 'm')
+/**
+ * The file is read by a shell: a value stands in double quotes, in single ones, or alone, and a comment may follow. Anything else,
+ * as of several parts, is not read here.
+ */
+const assignment = (variable: string) =>
+  new RegExp(
+    `^[ \\t]*${variable}=(?:"((?:[^"\\\\]|\\\\[^])*)"|'([^']*)'|([^\\s"'\\\\#$;]*))((?:[ \\t]+#.*)?[ \\t]*)$`,
+    'm',
+  )
 
 function wordsOf(text: string, variable: string): readonly string[] {
-  return splitKernelArguments(assignment(variable).exec(text)?.[2] ?? '')
+  const [, double, single, bare] = assignment(variable).exec(text) ?? []
+  // A line that goes on is one line to the shell.
+  return splitKernelArguments(double?.replaceAll('\\\n', '') ?? single ?? bare ?? '')
 }
 
+/** A value that is not read here is left as it is, and added to by a line at the end. */
 function withValue(text: string, variable: string, change: (words: readonly string[]) => readonly string[]): string {
   const words = wordsOf(text, variable)
-  const changed = change(words)
-  if (changed.join(' ') === words.join(' ')) return text
-  const line = `${variable}="${changed.join(' ')}"`
-  if (assignment(variable).test(text)) return text.replace(assignment(variable), () => line)
-  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`
+  const changed = change(words).join(' ')
+  if (changed === words.join(' ')) return text
+  const found = assignment(variable).exec(text)
+  if (!found) {
+    const before = new RegExp(`^[ \\t]*${variable}=`, 'm').test(text) ? `$${variable} ` : ''
+    return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${variable}="${before}${changed}"\n`
+  }
+  const [, , single, , comment = ''] = found
+  // Between single quotes a shell takes everything as it is, so it must stay there.
+  const quote = single === undefined ? '"' : "'"
+  return text.replace(assignment(variable), () => `${variable}=${quote}${changed}${quote}${comment}`)
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { FakeHost } from '../../../../test/agent/fake-host.ts'
 import { ManualClock } from '../../../../test/fakes/manual-clock.ts'
@@ -43,6 +44,24 @@ describe.each(['rpm-ostree', 'grubby'] as const)('kernel arguments by %s', (tool
 })
 
 describe('kernel arguments by update-grub', () => {
+  // grub-mkconfig reads the file with a shell: `. /etc/default/grub`.
+  it.each([
+    ['GRUB_CMDLINE_LINUX="ro" # by hand', 'ro mitigations=off'],
+    [`GRUB_CMDLINE_LINUX='ro dyndbg="file a.c +p"'`, 'ro dyndbg="file a.c +p" mitigations=off'],
+    [`GRUB_CMDLINE_LINUX="ro dyndbg=\\"file a.c +p\\""`, 'ro dyndbg="file a.c +p" mitigations=off'],
+    ['GRUB_CMDLINE_LINUX="ro \\\n  rd.luks=1"', 'ro rd.luks=1 mitigations=off'],
+    ['serial=ttyS0\nGRUB_CMDLINE_LINUX="ro console="$serial', 'ro console=ttyS0 mitigations=off'],
+  ])('are what a shell reads from %j', async (settings, expected) => {
+    const host = new FakeHost(new MemoryDisk(), new ManualClock())
+    await host.files.write('/etc/default/grub', `${settings}\n`, attributes)
+    await host.files.write('/boot/grub/grub.cfg', 'linux /boot/vmlinuz ro\n', attributes)
+    host.answer = ({ argv }) => (argv[0] === 'update-grub' ? done() : absent)
+    await expect(changeKernelArguments(host, { add: change.add, remove: [] }, signal)).rejects.toThrow()
+    const written = (await host.files.read('/etc/default/grub')) ?? ''
+    const { stdout, stderr } = spawnSync('/bin/sh', ['-c', `${written}printf %s "$GRUB_CMDLINE_LINUX"`])
+    expect({ read: stdout.toString(), said: stderr.toString() }).toEqual({ read: expected, said: '' })
+  })
+
   async function debian() {
     const host = new FakeHost(new MemoryDisk(), new ManualClock())
     await host.files.write(

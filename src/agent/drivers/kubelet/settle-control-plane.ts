@@ -2,16 +2,19 @@
 // controllers come and go: whoever drains the next node then sends requests to pods that are gone. So it is waited for.
 
 import { runningContainersSchema } from '../../../api/kubernetes-notes.ts'
+import { jsonOf } from '../../../core/json-text.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ActStep, StepContext } from '../driver.ts'
-import { jsonAnswerOf } from '../host-answer.ts'
 import { lookAtManifests } from '../kubeadm/control-plane.ts'
 import { lookUntil } from '../look-until.ts'
+import { crictlCommand } from '../runtime/image-store.ts'
 
 const pauseSeconds = 2
 /** So many looks in a row must show the same containers. */
 const sameLooks = 15
 const tries = 200
+/** So many in a row without an answer: there is nothing to be seen here. */
+const blindLooks = 5
 
 export const settleControlPlane: ActStep = {
   name: 'settle-control-plane',
@@ -26,10 +29,12 @@ export const settleControlPlane: ActStep = {
 function sameForLong({ host }: StepContext, signal: AbortSignal): () => Promise<string | undefined> {
   let last = ''
   let same = 0
+  let blind = 0
   return async () => {
     const { images } = await lookAtManifests(host)
     const found = await controlPlaneContainers(host, Object.keys(images), signal)
-    if (found === undefined) return undefined
+    blind = found === undefined ? blind + 1 : 0
+    if (found === undefined) return blind < blindLooks ? 'the container runtime did not answer' : undefined
     const absent = Object.keys(images).filter((component) => !found.some(({ name }) => name === component))
     const now = found.map(({ name, id }) => `${name} ${id}`).join()
     same = absent.length === 0 && now === last ? same + 1 : 0
@@ -39,17 +44,17 @@ function sameForLong({ host }: StepContext, signal: AbortSignal): () => Promise<
   }
 }
 
-/** Undefined where nothing can be seen: the host has no crictl, or the runtime does not answer it. */
+/** Undefined where nothing can be seen: the host has no crictl, or the runtime does not answer it. That is no failure of the work. */
 async function controlPlaneContainers(
   host: Host,
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly { readonly name: string; readonly id: string }[] | undefined> {
-  const argv = ['crictl', '--timeout=10s', 'ps', '--state', 'Running', '-o', 'json']
-  const probe = await host.run({ argv: ['crictl', '--version'] }, signal)
-  if (probe.exitCode !== 0) return undefined
-  const { containers } = await jsonAnswerOf(host, { argv }, runningContainersSchema, signal)
-  return containers
+  const argv = [...(await crictlCommand(host)), '--timeout=10s', 'ps', '--state', 'Running', '-o', 'json']
+  const { exitCode, stdout } = await host.run({ argv }, signal)
+  const parsed = runningContainersSchema.safeParse(exitCode === 0 ? jsonOf(stdout) : undefined)
+  if (!parsed.success) return undefined
+  return parsed.data.containers
     .filter(({ metadata }) => names.includes(metadata.name))
     .map(({ metadata, id }) => ({ name: metadata.name, id }))
     .sort((a, b) => (`${a.name} ${a.id}` < `${b.name} ${b.id}` ? -1 : 1))

@@ -24,7 +24,7 @@ import { applyRepositories, packagesStep, repositoryDifference, stagePackages } 
 import { pictureOf } from './picture.ts'
 import { recordShelf } from './record.ts'
 import { isRetired, retireSettings } from './retire.ts'
-import { applySettings, isPending, kubeletUnit, restartKubelet } from './settings.ts'
+import { anyUnit, applySettings, isPending, kubeletUnit, restartKubelet } from './settings.ts'
 import { type OpenSealed, placedFiles, type Site } from './site.ts'
 import { whyDrain, whyDrainFirst } from './undrained.ts'
 
@@ -122,7 +122,7 @@ export function profileDriver(options: ProfileDriverOptions): Driver {
           // Looked at when it was staged, too; packages may have taken their time since.
           const reason = await whyDrain(siteOf(context), context.order, wish, signal)
           if (reason) throw new SlipwayError(reason.code, reason.message)
-          await applySettings(siteOf(context), wish, signal)
+          await applySettings(siteOf(context), wish, anyUnit, signal)
         },
         missing: async (context, signal) => settingsMissing(siteOf(context), await target(context), signal),
       }),

@@ -6,7 +6,7 @@ import type { ManagedFile, ProfileRecord } from '../../../api/profile-record.ts'
 import { restoreFile } from '../files/managed-file.ts'
 import { readSysctl, setSysctl } from '../sysctls/sysctl.ts'
 import { restoreUnit } from '../units/systemd-unit.ts'
-import { settlePending, withPending } from './settings.ts'
+import { anyUnit, settlePending, withPending } from './settings.ts'
 import type { Site } from './site.ts'
 
 /** The part of the record that the target does not want. */
@@ -46,7 +46,7 @@ export async function retireSettings(site: Site, target: DesiredState, signal: A
     units: before.units.filter(({ name }) => !units.some((unit) => unit.name === name)),
     sysctls: before.sysctls.filter(({ key }) => !sysctls.some((one) => one.key === key)),
   })
-  await settlePending(site, signal)
+  await settlePending(site, anyUnit, signal)
 }
 
 export async function retireFiles(site: Site, files: readonly ManagedFile[], signal: AbortSignal): Promise<void> {

@@ -21,12 +21,22 @@ import { type PlacedFile, placedFiles, type Site } from './site.ts'
 /** Its restart is a step of its own: only a heartbeat after it counts. */
 export const kubeletUnit = 'kubelet.service'
 
-export async function applySettings(site: Site, target: DesiredState, signal: AbortSignal): Promise<void> {
+/** Which units may be restarted for files that changed; the others stay pending. */
+export type MayRestart = (unit: string) => boolean
+
+export const anyUnit: MayRestart = () => true
+
+export async function applySettings(
+  site: Site,
+  target: DesiredState,
+  mayRestart: MayRestart,
+  signal: AbortSignal,
+): Promise<void> {
   const { host } = site
   await writeFiles(site, await placedFiles(site, target), 'File', signal)
   const unknown = await applySysctls(site, target, target.sysctls, signal)
   const units = await recordUnits(site, target, signal)
-  await settlePending(site, signal)
+  await settlePending(site, mayRestart, signal)
   for (const unit of units) await bringUnit(host, unit, signal)
   // A unit reads settings when it starts, so they come first; but some come with a module that only a unit loads.
   const [missing] = await applySysctls(site, target, unknown, signal)
@@ -77,15 +87,20 @@ export function isPending({ pending }: ProfileRecord): boolean {
   return pending.reload || pending.restarts.some((unit) => unit !== kubeletUnit)
 }
 
-export async function settlePending({ host, record }: Site, signal: AbortSignal): Promise<void> {
+export async function settlePending(
+  { host, record }: Site,
+  mayRestart: MayRestart,
+  signal: AbortSignal,
+): Promise<void> {
   const before = await record.load()
-  if (!isPending(before)) return
   const { reload, restarts } = before.pending
+  const due = restarts.filter((unit) => unit !== kubeletUnit && mayRestart(unit))
+  if (!reload && due.length === 0) return
   if (reload) await reloadUnits(host, signal)
-  for (const unit of restarts) if (unit !== kubeletUnit) await restartUnit(host, unit, signal)
+  for (const unit of due) await restartUnit(host, unit, signal)
   await record.save({
     ...before,
-    pending: { reload: false, restarts: restarts.filter((unit) => unit === kubeletUnit) },
+    pending: { reload: false, restarts: restarts.filter((unit) => !due.includes(unit)) },
   })
 }
 

@@ -21,7 +21,7 @@ const pullTimeoutMs = 20 * 60_000
 const ctr = ['ctr', '--namespace=k8s.io', 'images']
 
 export async function findImageStore(host: Host, signal: AbortSignal): Promise<ImageStore | undefined> {
-  if (await answers(host, 'crictl', signal)) return crictlStore(host, await runtimeEndpoint(host))
+  if (await answers(host, 'crictl', signal)) return crictlStore(host, await crictlCommand(host))
   return (await answers(host, 'ctr', signal)) ? ctrStore(host) : undefined
 }
 
@@ -42,11 +42,14 @@ async function answers(host: Host, program: string, signal: AbortSignal): Promis
   return (await host.run({ argv: [program, '--version'] }, signal)).exitCode === 0
 }
 
-function crictlStore(host: Host, endpoint: string | undefined): ImageStore {
-  const crictl = [
-    'crictl',
-    ...(endpoint === undefined ? [] : [`--runtime-endpoint=${endpoint}`, `--image-endpoint=${endpoint}`]),
-  ]
+/** Told where the kubelet's runtime is: its own settings may name none, or another one. */
+export async function crictlCommand(host: Host): Promise<readonly string[]> {
+  const endpoint = await runtimeEndpoint(host)
+  const endpoints = endpoint === undefined ? [] : [`--runtime-endpoint=${endpoint}`, `--image-endpoint=${endpoint}`]
+  return ['crictl', ...endpoints]
+}
+
+function crictlStore(host: Host, crictl: readonly string[]): ImageStore {
   return {
     list: async (signal) => {
       const command = { argv: [...crictl, 'images', '--output=json'], outputBytes: 16 * 1024 * 1024 }

@@ -25,9 +25,21 @@ export async function loadSysctls(host: Host, path: string, signal: AbortSignal)
   return stderr.trim().slice(-1000)
 }
 
+/** A list that is empty, as of reserved ports, is a value too; the sysctl of procps 3.3 takes none, so the kernel is told. */
 export async function setSysctl(host: Host, key: string, value: string, signal: AbortSignal): Promise<void> {
-  const { exitCode, stderr } = await host.run({ argv: ['sysctl', '-q', '-w', `${key}=${value}`] }, signal)
+  const command =
+    value === ''
+      ? { argv: ['tee', '--', sysctlPath(key)], input: '\n' }
+      : { argv: ['sysctl', '-q', '-w', `${key}=${value}`] }
+  const { exitCode, stderr } = await host.run(command, signal)
   if (exitCode !== 0) throw settingRefused(`${key} cannot be set to ${value}: ${stderr.trim().slice(-500)}`)
+}
+
+/** As sysctl reads a key: whichever of `.` and `/` comes first separates, and the other one is part of a name. */
+export function sysctlPath(key: string): string {
+  const separator = /[./]/.exec(key)?.[0]
+  const path = separator === '.' ? key.replace(/[./]/g, (sign) => (sign === '.' ? '/' : '.')) : key
+  return `/proc/sys/${path}`
 }
 
 export function settingRefused(message: string): SlipwayError {
