@@ -6,6 +6,7 @@ import { debianMirror } from './base-root.ts'
 import { cachedFolder } from './cache-folder.ts'
 import { closed, inRoot } from './closed-root.ts'
 import { contentKey } from './content-key.ts'
+import { needHostPackages } from './host-packages.ts'
 import { runProgram } from './run-program.ts'
 
 export type Suite = 'bookworm' | 'trixie'
@@ -13,6 +14,7 @@ export type Suite = 'bookworm' | 'trixie'
 /** A Debian system with these packages, in a folder of its own. */
 export async function debianRoot(suite: Suite, packages: readonly string[]): Promise<string> {
   return cachedFolder(`debian-${suite}-${contentKey(...packages)}`, async (folder) => {
+    await needHostPackages()
     const args = ['--variant=minbase', `--include=${packages.join(',')}`, suite, folder, await debianMirror()]
     await runProgram(...closed(['debootstrap', ...args]))
     await rm(join(folder, 'var/cache/apt/archives'), { recursive: true, force: true })
