@@ -8,7 +8,10 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('.cache/compiled', impo
 /** Where servers and machines are waited for, which others keep busy. */
 const patient = { timeout: 60_000, interval: 100 }
 
-// Two workers: the API-server tests bring their own processes, and the seeded runs fill a core each.
+/** Files at once where most of them wait. */
+const besideServers = 6
+
+// Two workers: what runs in them fills a core each.
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -41,8 +44,20 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'simulated',
-          include: ['test/{contract,scenario,compat,faults,proof}/**/*.test.ts'],
+          include: ['test/{contract,scenario,compat}/**/*.test.ts'],
           testTimeout: 600_000,
+        },
+      },
+      // Nothing in them is timed by the wall: they take what those that wait leave of the processors.
+      {
+        extends: true,
+        test: {
+          name: 'histories',
+          include: ['test/{faults,proof}/**/*.test.ts'],
+          setupFiles: ['test/faults/at-leisure.ts'],
+          testTimeout: 1_800_000,
+          maxWorkers: besideServers,
+          sequence: { groupOrder: 1 },
         },
       },
       { extends: true, test: { name: 'release', include: ['test/release/**/*.test.ts'], testTimeout: 120_000 } },
@@ -53,7 +68,7 @@ export default defineConfig({
           include: ['test/apiserver/**/*.test.ts'],
           globalSetup: ['test/browser/build-page.ts'],
           // They mostly wait for their servers and for time that has to pass.
-          maxWorkers: 4,
+          maxWorkers: besideServers,
           testTimeout: 300_000,
           hookTimeout: 600_000,
           expect: { poll: patient },
@@ -70,7 +85,7 @@ export default defineConfig({
           testTimeout: 180_000,
           expect: { poll: patient },
           // Among those that wait.
-          maxWorkers: 4,
+          maxWorkers: besideServers,
           sequence: { groupOrder: 1 },
         },
       },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { combinationName, faultCombinations, impossiblePairs } from '../../src/sim/fault-combination.ts'
 import { faultKinds } from '../../src/sim/fault-plan.ts'
-import { project, simulateFaults } from './simulate.ts'
+import { simulateFaults, unharmed } from './simulate.ts'
 
 const seeds = Number(process.env.SLIPWAY_SEEDS ?? 3000)
 /** In each of these phases every kind of trouble must have struck. */
@@ -15,12 +15,12 @@ describe('fault runs', () => {
     const size = Math.ceil(seeds / lanes)
     const reports = await Promise.all(
       Array.from({ length: lanes }, (_, lane) =>
-        simulateFaults(project, lane * size + 1, Math.min(seeds, (lane + 1) * size)),
+        simulateFaults(unharmed, lane * size + 1, Math.min(seeds, (lane + 1) * size)),
       ),
     )
     const violations = reports.flatMap((report) => report.violations)
-    const hits = sumOf(reports.map(({ faults }) => faults))
-    const together = sumOf(reports.map(({ together }) => together))
+    const hits = sumOf(reports.map(({ faults = {} }) => faults))
+    const together = sumOf(reports.map(({ together = {} }) => together))
     console.info(table(hits))
     expect(violations.slice(0, 10).map(({ seed, rule, message }) => `seed ${seed}: rule ${rule}: ${message}`)).toEqual(
       [],

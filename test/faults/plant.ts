@@ -1,6 +1,6 @@
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { project } from './simulate.ts'
+import { fileURLToPath } from 'node:url'
 
 export interface Edit {
   readonly file: string
@@ -8,20 +8,22 @@ export interface Edit {
   readonly replace: string
 }
 
-/** Copies the sources, and plants a bug in the copy. */
-export async function plant(edits: readonly Edit[], copy: string, folders: readonly string[] = ['src']): Promise<void> {
-  await mkdir(copy, { recursive: true })
-  for (const folder of folders) await cp(join(project, folder), join(copy, folder), { recursive: true })
-  await cp(join(project, 'package.json'), join(copy, 'package.json'))
-  await symlink(join(project, 'node_modules'), join(copy, 'node_modules'))
-  for (const { file, find, replace } of edits) {
-    const path = join(copy, file)
-    const source = await readFile(path, 'utf8')
+export const project = fileURLToPath(new URL('../..', import.meta.url))
+
+const loader = new URL('planted-sources.ts', import.meta.url).href
+
+/** How to start Node so that it and those it forks read our sources with these bugs in them. */
+export interface Planted {
+  readonly flags: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+}
+
+export async function plant(edits: readonly Edit[]): Promise<Planted> {
+  for (const { file, find } of edits) {
+    const source = await readFile(join(project, file), 'utf8')
     const places = source.split(find).length - 1
     if (places !== 1) throw new Error(`${file} has "${find}" ${places} times, not once: plant the bug anew`)
-    await writeFile(
-      path,
-      source.replace(find, () => replace),
-    )
   }
+  const env = { ...process.env, SLIPWAY_PLANTED: JSON.stringify(edits) }
+  return edits.length === 0 ? { flags: [], env: process.env } : { flags: ['--import', loader], env }
 }

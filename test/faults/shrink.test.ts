@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { SimulateResult } from '../../src/cli/dependencies.ts'
 import { drawHistory } from '../../src/main/simulation/fault-history.ts'
 import { faultKinds } from '../../src/sim/fault-plan.ts'
 import { mutations } from './mutations.ts'
 import { plant } from './plant.ts'
+import { simulate } from './simulate.ts'
 
 let folder = ''
 beforeAll(async () => {
@@ -16,26 +14,15 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** The planted program; a broken rule is exit code 1. */
-async function simulate(...args: readonly string[]): Promise<SimulateResult> {
-  const program = join(folder, 'src/main/slipway.ts')
-  const all = [program, 'simulate', ...args, '--output', 'json']
-  const run = promisify(execFile)(process.execPath, all, { cwd: folder, maxBuffer: 2 ** 26 })
-  const { stdout } = await run.catch((error: { readonly code: number; readonly stdout: string }) => {
-    if (error.code !== 1) throw error
-    return error
-  })
-  return JSON.parse(stdout) as SimulateResult
-}
-
 it('a planted bug is shrunk to a history of two faults at most, which fails again', {
   timeout: 1_800_000,
 }, async () => {
   const mutation = mutations.find(({ name }) => name === 'a restarted agent starts a second copy of a running step')
   if (!mutation) throw new Error('the bug to plant is gone: choose another')
-  await plant(mutation.edits, folder)
+  const planted = await plant(mutation.edits)
   const record = join(folder, 'shortest.json')
   const { shrunk, violations } = await simulate(
+    planted,
     '--faults',
     'all',
     '--seeds',
@@ -52,12 +39,20 @@ it('a planted bug is shrunk to a history of two faults at most, which fails agai
   const drawn = drawHistory(shrunk.seed, { kinds: faultKinds })
   expect(shrunk.nodes, 'the failure does not need all of them').toBeLessThan(drawn.scenario.nodes.length)
 
-  const again = await simulate('--faults', 'all', '--seeds', String(shrunk.seed), '--without', shrunk.without.join(','))
+  const again = await simulate(
+    planted,
+    '--faults',
+    'all',
+    '--seeds',
+    String(shrunk.seed),
+    '--without',
+    shrunk.without.join(','),
+  )
   expect(again.violations[0]).toMatchObject({ rule: shrunk.rule, message: shrunk.message })
 
   expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({
     options: { seeds: { first: shrunk.seed, last: shrunk.seed }, without: shrunk.without },
     runs: [{ seed: shrunk.seed }],
   })
-  expect(await simulate('--replay', record)).toMatchObject({ replay: { same: true } })
+  expect(await simulate(planted, '--replay', record)).toMatchObject({ replay: { same: true } })
 })

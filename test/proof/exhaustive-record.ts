@@ -1,8 +1,7 @@
 // What of the exhaustive proof has been done so far, kept so that it can be stopped at any time and gone on with, for the same
 // sources only; and the figures it leaves behind.
 
-import { createHash } from 'node:crypto'
-import { globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CrashPoint } from './crash-points.ts'
 import type { FirstCrash, Violation } from './exhaustive-lane.ts'
@@ -34,15 +33,6 @@ export function writeProgress(progress: Progress): void {
   mkdirSync(dirname(progressFile), { recursive: true })
   writeFileSync(`${progressFile}.new`, `${JSON.stringify(progress)}\n`)
   renameSync(`${progressFile}.new`, progressFile)
-}
-
-/** Of all that a history depends on. */
-export function sourcesOf(): string {
-  const hash = createHash('sha256')
-  const files = globSync(['src/**/*.ts', 'test/proof/crash-*.ts', 'package-lock.json'], { cwd: project }).toSorted()
-  for (const file of files)
-    if (!file.endsWith('.test.ts')) hash.update(`${file}\n`).update(readFileSync(join(project, file)))
-  return hash.digest('hex')
 }
 
 export interface Outcome {

@@ -1,21 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
-import { type Edit, plant } from '../faults/plant.ts'
+import { describe, expect, it } from 'vitest'
+import { type Edit, plant, project } from '../faults/plant.ts'
 import { tellHistory } from './crash-history.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'slipway-exhaustive-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
 /** The proof as it is, on sources with a bug in them. */
-async function prove(name: string, edits: readonly Edit[], ...runs: readonly (readonly string[])[]) {
-  const copy = join(folder, name)
-  await plant(edits, copy, ['src', 'test/proof'])
+async function prove(edits: readonly Edit[], ...runs: readonly (readonly string[])[]) {
+  const { flags, env } = await plant(edits)
   return runs.map((args) => {
-    const program = join(copy, 'test/proof/exhaustive.ts')
-    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { cwd: copy, encoding: 'utf8' })
+    const all = [...flags, 'test/proof/exhaustive.ts', ...args]
+    const { status, stdout, stderr } = spawnSync(process.execPath, all, { cwd: project, env, encoding: 'utf8' })
     return { status, text: stdout + stderr }
   })
 }
@@ -23,7 +16,6 @@ async function prove(name: string, edits: readonly Edit[], ...runs: readonly (re
 describe('the proof has teeth', () => {
   it('a bug that one crash shows is caught', async () => {
     const [singles] = await prove(
-      'second-copy',
       [
         {
           file: 'src/agent/step-runner.ts',
@@ -47,25 +39,16 @@ describe('the proof has teeth', () => {
       find: '    await folder.begin(index, begun)\n  } catch',
       replace: '    if (starts === 1) await folder.begin(index, begun)\n  } catch',
     }
-    const [singles, pairs] = await prove(
-      'unwritten-start',
-      [again],
-      ['--singles', 'agent/w2'],
-      ['--first', String(begun)],
-    )
+    const [singles, pairs] = await prove([again], ['--singles', 'agent/w2'], ['--first', String(begun)])
     expect(singles).toMatchObject({ status: 0, text: expect.stringContaining('0 violations') })
     expect(pairs?.status).toBe(1)
     const history = /rule 4: .*\n {2}crashes: .*\n {2}tell it again: node .* --history (\d+,\d+)\n/.exec(
       pairs?.text ?? '',
     )
     expect(history, pairs?.text).not.toBeNull()
-    const copy = join(folder, 'unwritten-start')
-    const told = spawnSync(process.execPath, ['test/proof/exhaustive.ts', '--history', history?.[1] ?? ''], {
-      cwd: copy,
-      encoding: 'utf8',
-    })
-    expect(told.stdout).toMatch(/killed at .*: agent\/w2 after rename .*\nkilled at .*: agent\/w2 /)
-    expect(told.stdout).toMatch(/rule 4: w2/)
-    expect(told.status).toBe(1)
+    const [told] = await prove([again], ['--history', history?.[1] ?? ''])
+    expect(told?.text).toMatch(/killed at .*: agent\/w2 after rename .*\nkilled at .*: agent\/w2 /)
+    expect(told?.text).toMatch(/rule 4: w2/)
+    expect(told?.status).toBe(1)
   })
 })

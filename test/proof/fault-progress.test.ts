@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import {
   type FaultProgress,
   loadProgress,
+  nothingDone,
   runsDone,
   type SliceReport,
   saveProgress,
@@ -13,7 +14,6 @@ import {
 } from './fault-progress.ts'
 
 const path = join(mkdtempSync(join(tmpdir(), 'slipway-progress-')), 'deep/fault-runs.json')
-const fresh = () => loadProgress(join(tmpdir(), 'no-such-file.json'))
 const slice = (first: number, last: number, more: Partial<SliceReport> = {}): SliceReport => ({
   first,
   last,
@@ -24,9 +24,9 @@ const slice = (first: number, last: number, more: Partial<SliceReport> = {}): Sl
   together: { conflict: 1 },
   ...more,
 })
-const having = (...slices: readonly SliceReport[]): FaultProgress => slices.reduce(withSlice, fresh())
-const spans = (progress: FaultProgress, last: number, commit = 'abc') =>
-  slicesLeft(progress, last, commit, 10).map((range) => `${range.first}..${range.last}`)
+const having = (...slices: readonly SliceReport[]): FaultProgress => slices.reduce(withSlice, nothingDone('of today'))
+const spans = (progress: FaultProgress, last: number) =>
+  slicesLeft(progress, last, 10).map((range) => `${range.first}..${range.last}`)
 
 describe('what is left to run', () => {
   const broken = { violations: [{ seed: 12, rule: '1', message: 'too many' }] }
@@ -37,23 +37,9 @@ describe('what is left to run', () => {
     ['the rest of a cut slice, when more is asked for', having(slice(1, 7)), 20, ['8..17', '18..20']],
     ['nothing, when less is asked for', having(slice(1, 30)), 20, []],
     ['a lone seed before what is done', having(slice(2, 10)), 10, ['1..1']],
-    ['nothing of a broken slice on the same commit', having(slice(1, 10), slice(11, 20, broken)), 20, []],
+    ['nothing of a broken slice', having(slice(1, 10), slice(11, 20, broken)), 20, []],
   ])('is %s', (_, progress, last, expected) => {
     expect(spans(progress, last)).toEqual(expected)
-  })
-
-  it('is a broken slice of a tree that was not committed', () => {
-    const progress = having(slice(1, 10), slice(11, 20, { ...broken, commit: 'abc+' }))
-    expect(spans(progress, 20, 'abc+')).toEqual(['11..20'])
-  })
-
-  it('is a broken slice, on another commit', () => {
-    const progress = having(slice(1, 10), slice(11, 20, broken), slice(21, 30))
-    expect(spans(progress, 30, 'def')).toEqual(['11..20'])
-    const healed = withSlice(progress, slice(11, 20, { commit: 'def' }))
-    expect(healed.broken).toEqual([])
-    expect(spans(healed, 30, 'def')).toEqual([])
-    expect(healed.done.map(({ commit }) => commit)).toEqual(['abc', 'def', 'abc'])
   })
 })
 
@@ -66,7 +52,16 @@ describe('what was done', () => {
     expect(runsDone(progress)).toBe(20)
   })
 
+  it('keeps what a broken slice showed out of its figures', () => {
+    const broken = slice(11, 20, { violations: [{ seed: 12, rule: '1', message: 'too many' }] })
+    const progress = having(slice(1, 10), broken)
+    expect(progress.faults).toEqual({ 'conflict none': 2 })
+    expect(progress.broken).toEqual([{ first: 11, last: 20, commit: 'abc', violations: broken.violations }])
+    expect(runsDone(progress)).toBe(10)
+  })
+
   it('comes back from its file, and a broken file says what to do', () => {
+    expect(loadProgress(path)).toBeUndefined()
     const progress = having(slice(1, 10))
     saveProgress(path, progress)
     expect(loadProgress(path)).toEqual(progress)

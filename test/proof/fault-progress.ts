@@ -1,18 +1,19 @@
 // How far a long proof has come, as a file: which seeds were run on which commit, and what they showed. It can be stopped at any
-// moment and loses at most the slices that were under way.
+// moment and loses at most the slices that were under way. It holds for the sources it began with: of others it says nothing.
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 
 const count = z.int().min(0)
-const rangeSchema = z.object({ first: z.int(), last: z.int(), commit: z.string() })
+export const rangeSchema = z.object({ first: z.int(), last: z.int(), commit: z.string() })
 const violationSchema = z.object({ seed: z.int(), rule: z.string(), message: z.string() })
 
 const progressSchema = z.object({
+  sources: z.string(),
   /** Without a broken rule. */
   done: z.array(rangeSchema),
-  /** Run again on another commit; what they showed is in no figure. */
+  /** What they showed is in no figure. */
   broken: z.array(rangeSchema.extend({ violations: z.array(violationSchema) })),
   cpuSeconds: z.number().min(0),
   faults: z.record(z.string(), count),
@@ -34,19 +35,13 @@ export interface SliceReport extends Range {
   readonly together: Readonly<Record<string, number>>
 }
 
-const nothing: FaultProgress = { done: [], broken: [], cpuSeconds: 0, faults: {}, together: {} }
+export function nothingDone(sources: string): FaultProgress {
+  return { sources, done: [], broken: [], cpuSeconds: 0, faults: {}, together: {} }
+}
 
-/** What is left of seeds 1 to `last`, in slices. A slice in which a rule was broken is left where the code is another one by now. */
-export function slicesLeft(
-  { done, broken }: FaultProgress,
-  last: number,
-  commit: string,
-  size: number,
-): readonly Range[] {
-  // Of a tree that is not what was committed nobody can say whether it is still the same.
-  const isSettled = !commit.endsWith('+') && commit !== 'unknown'
-  const settled = broken.filter((range) => isSettled && range.commit === commit)
-  const known = [...done, ...settled].sort((a, b) => a.first - b.first)
+/** What is left of seeds 1 to `last`, in slices. */
+export function slicesLeft({ done, broken }: FaultProgress, last: number, size: number): readonly Range[] {
+  const known = [...done, ...broken].sort((a, b) => a.first - b.first)
   const left: Range[] = []
   let next = 1
   for (const range of [...known, { first: last + 1, last: Number.POSITIVE_INFINITY }]) {
@@ -59,13 +54,12 @@ export function slicesLeft(
 
 export function withSlice(progress: FaultProgress, slice: SliceReport): FaultProgress {
   const { first, last, commit, cpuSeconds, violations, faults, together } = slice
-  const broken = progress.broken.filter((range) => range.last < first || range.first > last)
   if (violations.length > 0) {
-    return { ...progress, broken: [...broken, { first, last, commit, violations: violations.slice(0, 20) }] }
+    return { ...progress, broken: [...progress.broken, { first, last, commit, violations: violations.slice(0, 20) }] }
   }
   return {
+    ...progress,
     done: joined([...progress.done, { first, last, commit }]),
-    broken,
     cpuSeconds: progress.cpuSeconds + cpuSeconds,
     faults: sum(progress.faults, faults),
     together: sum(progress.together, together),
@@ -76,11 +70,12 @@ export function runsDone({ done }: FaultProgress): number {
   return done.reduce((runs, { first, last }) => runs + last - first + 1, 0)
 }
 
-export function loadProgress(path: string): FaultProgress {
+/** Undefined where there is none. */
+export function loadProgress(path: string): FaultProgress | undefined {
   try {
     return progressSchema.parse(JSON.parse(readFileSync(path, 'utf8')))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothing
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new Error(`${path} cannot be read: remove it to start anew`, { cause: error })
   }
 }

@@ -1,6 +1,7 @@
 // What a proof leaves behind: docs/proof/NAME.json, from which docs/reliability.md is made. Fields beyond these may stand there.
 
 import { z } from 'zod'
+import { rangeSchema } from './fault-progress.ts'
 
 const count = z.int().min(0)
 
@@ -28,6 +29,10 @@ const faultRuns = z.object({
   faults: z.record(z.string(), count),
   /** Of two kinds of fault: how many there are, struck together at least once, and cannot. */
   pairs: z.object({ all: count, struck: count, impossible: count }),
+  /** For whoever goes on with it: of what sources, which seeds, and in how many runs two kinds struck. */
+  soFar: z
+    .object({ sources: z.string(), done: z.array(rangeSchema), together: z.record(z.string(), count) })
+    .optional(),
 })
 
 const exhaustive = z.object({
