@@ -74,6 +74,9 @@ export const rolloutSchema = z.strictObject({
   attempt: z.int().min(1),
   retried: z.string().max(64).optional().describe('the spec.retry.token of the update when the node failed'),
   reason: reasonSchema.optional(),
+  failure: reasonSchema
+    .optional()
+    .describe('why the attempt before this one failed: the node is not fit until this one ends well'),
   cordon: z
     .strictObject({ prior: z.enum(['Schedulable', 'Unschedulable']) })
     .optional()

@@ -10,22 +10,27 @@ const waiting = {
   BudgetAllowsNothing:
     'nodes that no operation of ours will bring back use the budget up; bring them back, or raise the budget',
   FailedNodesInTheWay:
-    'nodes that failed keep what the next one needs; put them right, then slipway retry NAME, or slipway release NODE',
+    'nodes that failed keep what the next one needs; put them right, then slipway retry NAME (of a profile: --profile), or slipway release NODE',
   ForeignLockHeld: 'another tool holds its lock on the cluster’s nodes; it goes on when that one lets go',
   ForeignLockUnknown: 'the lock of another tool cannot be read, so nothing starts; the message says what is missing',
   NodeOnHold: 'a person keeps the node for themselves; slipway release NODE gives it back',
-  PolicyPaused: 'MaintenancePolicy/default is paused; set spec.paused to false to go on',
-  OutsideWindow: 'no maintenance window is open; it goes on when the next opens, or now with slipway run-now',
-  Frozen: 'the cluster is frozen, for the reason given; it goes on afterwards, or now with slipway run-now',
+  PolicyPaused: 'MaintenancePolicy/default is paused; go on with slipway start --all',
+  OutsideWindow:
+    'no maintenance window is open; it goes on when the next opens, for an update also now with slipway run-now NAME --reason WHY',
+  Frozen:
+    'the cluster is frozen, for the reason given; it goes on afterwards, for an update also now with slipway run-now NAME --reason WHY',
   WindowTooShort:
-    'a node would not be done before the window closes; it goes on in the next, or now with slipway run-now',
-  WindowNeverOpens: 'no window opens again that fits; correct spec.windows or spec.freezes, or use slipway run-now',
+    'a node would not be done before the window closes; it goes on in the next, for an update also now with slipway run-now NAME --reason WHY',
+  WindowNeverOpens:
+    'no window opens again that fits; correct spec.windows or spec.freezes; an update also goes on now with slipway run-now NAME --reason WHY',
   CalendarInvalid: 'a window or a freeze cannot be read, so nothing starts; the message says which and why',
   WaveSoaking: 'the wave is done and is looked at for its soak time; the next begins after that',
-  ApprovalWanted: 'the wave is done and the next wants an approval; look at its nodes, then run slipway approve',
-  UpdatePaused: 'the update is paused: what is under work is finished, nothing new starts; go on with slipway resume',
+  ApprovalWanted: 'the wave is done and the next wants an approval; look at its nodes, then slipway approve NAME',
+  UpdatePaused:
+    'the update is paused: what is under work is finished, nothing new starts; go on with slipway resume NAME',
   UpdateCancelled: 'the update is cancelled: nothing new starts, nodes under work are finished or put back',
-  FailuresReached: 'more nodes failed than the update tolerates; look at them, then run slipway retry',
+  FailuresReached:
+    'more nodes failed than the update tolerates; look at them, then slipway retry NAME (of a profile: --profile)',
   NodeNotReady:
     'the node is not Ready, so it is not touched; bring it back, delete it, or leave it out by the selector',
   NodeHeldElsewhere: 'another operation holds this node; it goes on when that one ends',
@@ -141,14 +146,15 @@ const outcome = {
   Paused: 'nothing new starts until the update is resumed',
   Cancelled: 'the update was cancelled; nodes it had not finished are as they were',
   OperationTimedOut:
-    'the update took longer than operationTimeout; raise it, or run slipway retry for the same time again',
+    'the update took longer than operationTimeout; raise it, or slipway retry NAME gives it the same time again',
   Deleting: 'the update is being deleted; its nodes are put back',
   NodesFailed: 'more nodes failed than the update tolerates',
-  StepFailed: 'a step on the host failed; its last lines are quoted',
+  StepFailed: 'a step on the host failed; its last lines are quoted, and slipway logs NODE has more',
   StepTimedOut: 'a step on the host took longer than it may; it was ended',
   GateFailed:
     'a gate did not hold, or was not known, within its time-out; put right what it names: before a node it then goes on by itself',
-  HookFailed: 'a hook failed or took too long, and it says Stop; look at its Job or its server, then run slipway retry',
+  HookFailed:
+    'a hook failed or took too long, and it says Stop; look at its Job or its server, then slipway retry NAME',
   CleanupFailed: 'the clean-up of a hook failed; it is not run again: undo by hand what the hook did',
   OrderTimedOut: 'the agent has not finished within nodeTimeout; nothing is assumed, the node stays cordoned',
   OrderRefused: 'the agent refused the order; its reason is quoted',
@@ -186,7 +192,7 @@ const outcome = {
   DiskTooFull: 'the host’s disk has no room for what the work needs; free some, then try again',
   BundleMissing: 'no bundle lies at the path that the update names on this host; put it there',
   BundleBroken:
-    'the bundle is not whole, not what its manifest says, or not for this host; check it with slipway bundle verify',
+    'the bundle is not whole, not what its manifest says, or not for this host; check it with slipway bundle verify FILE',
   BundleIncomplete: 'the bundle does not hold what the work needs; add what is named and make it anew',
   RebootMissing: 'the machine was asked to reboot and did not',
   RolledBack: 'the work failed and what it had done was undone: repair the cause, then retry',
@@ -228,9 +234,9 @@ const outcome = {
   BackupTimedOut: 'the backup took longer than it may, and was given up; the store or etcd is too slow',
   BackupNotMade: 'the backup could not be made on this host; the message says what stood in the way',
   BackupFailed:
-    'a backup of etcd failed on every host it was asked of; repair the store or the host that is named, then run slipway retry',
+    'a backup of etcd failed on every host it was asked of; repair the store or the host that is named, then slipway retry NAME',
   RestoreFailed:
-    'etcd could not be restored on this host; the message says at which step. Run slipway backup restore again to go on, or with --undo',
+    'etcd could not be restored on this host; the message says at which step. slipway backup restore again goes on, with --undo it goes back',
   NotificationFailed:
     'a receiver of spec.notifications of the policy could not be told; the message says what it answered. Correct its address or bring it back: what comes later is told',
   SilenceFailed:

@@ -247,6 +247,7 @@ function updateReconcile({
   checkpoints,
   backups,
   hooks,
+  grants,
 }: Term): Reconcile {
   return makeUpdateReconcile({
     ports: options.ports,
@@ -258,6 +259,7 @@ function updateReconcile({
     checkpoints,
     backups,
     hooks,
+    shut: (operation) => grants.shut(operation),
     events: options.events,
     namespace: options.namespace,
     serverVersion,

@@ -70,6 +70,11 @@ export const mutations: readonly Mutation[] = [
         find: 'grant.holder) && !hasStopped(order, state)',
         replace: 'grant.holder) && false',
       },
+      {
+        file: 'src/core/node/lost-record.ts',
+        find: 'underWay.has(agent.order.state)',
+        replace: 'underWay.has(agent.order.state) && false',
+      },
     ],
   },
   {
@@ -178,7 +183,11 @@ export const mutations: readonly Mutation[] = [
     rule: '8',
     seed: 24,
     edits: [
-      { file: 'src/core/ledger/grants.ts', find: 'if (paused) return {', replace: 'if (paused && false) return {' },
+      {
+        file: 'src/core/ledger/grants.ts',
+        find: 'return this.#view.paused ?',
+        replace: 'return this.#view.paused && false ?',
+      },
     ],
   },
   {
@@ -200,8 +209,8 @@ export const mutations: readonly Mutation[] = [
     edits: [
       {
         file: 'src/core/ledger/grants.ts',
-        find: 'return held ?? pass.stopped ?? closed?.()',
-        replace: 'return held ?? pass.stopped ?? (closed && undefined)',
+        find: 'const shut = pass.stopped ?? closed?.()',
+        replace: 'const shut = pass.stopped ?? (closed && undefined)',
       },
     ],
   },

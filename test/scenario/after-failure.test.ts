@@ -271,4 +271,16 @@ describe('a drain that is held until the next window', () => {
     await person.changes(podDisruptionBudgets, 'web', { spec: { maxUnavailable: 1 } })
     await urgent.succeeds()
   })
+
+  scenario('says when that is, also after an edit of the policy', { nodes: 4 }, async ({ cluster, update, person }) => {
+    await person.setsPolicy({ windows: [{ start: '08:00', end: '08:05' }], whenWindowCloses: 'Hold' })
+    await person.createsPod('lonely', 'w1')
+    update.script('true', only('w1'))
+    await cluster.nodeIs('w1', 'Draining', 'PodUnmanaged')
+    const { reason } = await cluster.nodeIs('w1', 'Draining', 'OutsideWindow')
+    expect(reason?.message).toContain('2026-01-06T08:00:00Z')
+    await person.setsPolicy({ windows: [{ start: '09:00', end: '10:00' }] })
+    await cluster.pass(60_000)
+    expect(cluster.state('w1')?.status?.rollout?.reason?.message).toContain('2026-01-05T09:00:00Z')
+  })
 })

@@ -2,6 +2,8 @@ import { describe, expect } from 'vitest'
 import { configMaps } from '../../src/api/kube.ts'
 import { type NodePhase, nodeStates } from '../../src/api/node-state.ts'
 import { operatorNamespace } from '../../src/sim/workloads.ts'
+import { able, ask, finish, isLetIn } from './maintenance-story.ts'
+import { ok, PretendWeb } from './pretend-web.ts'
 import { scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
 
@@ -55,6 +57,54 @@ describe('a NodeState', () => {
     await person.deletes(nodeStates, { name: 'w1' })
     await cluster.until('w1 is there again', () => owner() === cluster.node('w1')?.metadata.uid, 30_000)
     await cluster.until('and its agent has reported', () => cluster.state('w1')?.status?.agent !== undefined, 30_000)
+  })
+})
+
+const web = new PretendWeb()
+const told = (path: string) => ({ http: { url: `http://hooks.example/${path}` } })
+
+describe('a NodeState that somebody deletes in the middle of an update', () => {
+  scenario('of a node that is done: its agent says so, and nothing is done twice', { nodes: 4 }, async (story) => {
+    const { cluster, update, person } = story
+    const started = await update.script('true', { kubernetes: { version: 'v1.36.3' } }).starts()
+    await cluster.nodeIs('w1', 'Done')
+    await cluster.nodeIs('w2', 'Working')
+    await person.deletes(nodeStates, { name: 'w1' })
+    await started.succeeds()
+    expect(cluster.machine('w1').host.executions.filter(({ step }) => step === 'script')).toHaveLength(1)
+  })
+
+  scenario(
+    'of a node whose hooks owe a clean-up: it is put back first, and begins anew',
+    { nodes: 3, web },
+    async (story) => {
+      const { cluster, update, person } = story
+      web.answers('hooks.example', ok)
+      const hooks = [{ name: 'noout', when: 'BeforeNode' as const, ...told('set'), cleanup: told('unset') }]
+      const started = await update.script('true', { hooks, kubernetes: { version: 'v1.36.3' } }).starts()
+      await cluster.nodeIs('w1', 'Working')
+      await person.deletes(nodeStates, { name: 'w1' })
+      await started.succeeds()
+      await cluster.until('its slots are back', () => cluster.ledger.grants.length === 0)
+      const asked = web.asked('hooks.example').map(({ url }) => url.split('/').at(-1))
+      expect(asked.filter((path) => path === 'unset')).toHaveLength(asked.filter((path) => path === 'set').length)
+    },
+  )
+
+  scenario('of a host under maintenance: it stays cordoned until its script is through', able(3), async (story) => {
+    const { cluster, person } = story
+    await person.setsPolicy({ maintenance: {} })
+    await cluster.until('the host is watched', () => cluster.state('w1')?.status?.agent?.sentinels !== undefined)
+    await ask(cluster, 'w1')
+    await isLetIn(cluster, 'w1')
+    await person.deletes(nodeStates, { name: 'w1' })
+    for (let look = 0; look < 30; look++) {
+      await cluster.pass(4_000)
+      expect(cluster.taken).toEqual(['w1'])
+      expect(cluster.ledger.grants.map(({ node }) => node)).toEqual(['w1'])
+    }
+    await finish(cluster, 'w1')
+    await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
   })
 })
 

@@ -123,3 +123,31 @@ scenario('release gives the slot of a failed node back that stayed at work', pro
   await retries(story, 'again')
   await ends(story)
 })
+
+scenario('a node that comes and goes does not make a failure forgotten', profileStory(4), async (story) => {
+  const { cluster, person } = story
+  const broken = giveSystemd(cluster)
+  broken.add('w2')
+  const nodeSelector = { matchExpressions: [{ key: 'plain', operator: 'DoesNotExist' as const }] }
+  await person.creates(nodeProfiles, { metadata: { name: 'base' }, spec: { ...calm, nodeSelector } })
+  await cluster.nodeIs('w2', 'Failed')
+  const isApplied = (name: string) => applied(cluster, name) !== undefined
+  expect(isApplied('w1')).toBe(true)
+  const before = applied(cluster, 'w1')
+  // Taking it off w1 is another turn of the same roll-out, which w2 has stopped.
+  await person.labels('w1', { plain: 'yes' })
+  await cluster.pass(120_000)
+  expect(applied(cluster, 'w1')).toBe(before)
+  expect(isApplied('w3')).toBe(false)
+  expect(cluster.state('w2')?.status?.rollout).toMatchObject({ phase: 'Failed', attempt: 1 })
+  expect(phase(cluster)).toBe('Failed')
+  broken.clear()
+  await retries(story, 'again')
+  await ends(story)
+  await cluster.until('it is off w1', () => applied(cluster, 'w1') !== before)
+  await cluster.until('its slots are back', () => cluster.ledger.grants.length === 0)
+})
+
+function applied(cluster: StoryCluster, name: string): string | undefined {
+  return cluster.state(name)?.status?.agent?.profile?.applied
+}

@@ -20,6 +20,8 @@ export interface HookView extends RunsView {
   readonly when: HookPoint
   readonly operationID: string
   readonly wave?: number | undefined
+  /** Why none may begin now; one that has begun comes to its end. */
+  readonly held?: Reason | undefined
 }
 
 export type CleanupStep =
@@ -41,6 +43,7 @@ export function stepHooks(view: HookView): HookStep {
     // What was done before and is cleaned up is not in force any more: who starts again runs it again.
     const isSpent = view.when.startsWith('Before') && run?.cleanup !== undefined && run.cleanup.state !== 'Owed'
     if (!run || isSpent || isRetryDue(run, view)) {
+      if (view.held) return { step: 'wait', reason: view.held }
       return { step: 'record', runs: [...recent(runs, view).filter((entry) => entry !== run), newRun(hook, view)] }
     }
     if (run.state === 'Failed') return { step: 'failed', reason: failed(run) }

@@ -108,7 +108,7 @@ describe('grants', () => {
       { budgets: [budget(1)], away: ['w1'], held: { w1: 'b/1' }, isBroken: () => true },
       [claim([worker('w2')])],
       [
-        'a/1 w2 FailedNodesInTheWay: nothing can start: cluster: 1 of 1 away: w1 (failed for b/1); look at what failed (slipway why w1), then slipway retry or slipway release w1',
+        'a/1 w2 FailedNodesInTheWay: nothing can start: cluster: 1 of 1 away: w1 (failed for b/1); slipway why w1 tells what failed and what goes on; slipway release w1 does without it',
       ],
     ],
     [
@@ -116,7 +116,7 @@ describe('grants', () => {
       { controlPlaneAway: new Set(['cp1']), held: { cp1: 'b/1' }, isBroken: () => true },
       [claim([controlPlane('cp2')])],
       [
-        'a/1 cp2 FailedNodesInTheWay: nothing can start: cp1 of the control plane is away; only one node of it may be at a time; look at what failed (slipway why cp1), then slipway retry or slipway release cp1',
+        'a/1 cp2 FailedNodesInTheWay: nothing can start: cp1 of the control plane is away; only one node of it may be at a time; slipway why cp1 tells what failed and what goes on; slipway release cp1 does without it',
       ],
     ],
     [

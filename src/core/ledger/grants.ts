@@ -28,6 +28,8 @@ export interface Claim {
   readonly held?: Reason | undefined
   /** Why nothing of it may start at this time: no window is open for it. Asked when nothing else holds it. */
   readonly closed?: (() => Reason | undefined) | undefined
+  /** What comes before its nodes and is not through. `shut`: why nothing of that may begin either. */
+  readonly starting?: ((shut: Reason | undefined) => Reason | undefined) | undefined
   /** Whether its plan said that the API will be away with a control-plane node. */
   readonly apiAway?: ApiAway | undefined
   /** Budgets of this operation alone, besides those of the cluster. */
@@ -60,6 +62,11 @@ export interface LedgerView extends Absences {
   readonly onHold?: ((node: string) => string | undefined) | undefined
   /** When each lane was last given a slot, in milliseconds. */
   readonly served?: ReadonlyMap<string, number> | undefined
+}
+
+export const policyPaused: Reason = {
+  code: 'PolicyPaused',
+  message: 'MaintenancePolicy/default is paused: nothing new starts',
 }
 
 export type Verdict =
@@ -184,8 +191,10 @@ class Asking {
 
   /** The emergency stop comes first: it is what a person did last. */
   #heldUp(pass: Pass): Reason | undefined {
-    const { held, closed } = this.claim
-    return held ?? pass.stopped ?? closed?.()
+    const { held, closed, starting } = this.claim
+    if (held) return held
+    const shut = pass.stopped ?? closed?.()
+    return starting?.(shut) ?? shut
   }
 
   #take(): Request | undefined {
@@ -220,9 +229,7 @@ class Pass {
   }
 
   get stopped(): Reason | undefined {
-    const { paused } = this.#view
-    if (paused) return { code: 'PolicyPaused', message: 'MaintenancePolicy/default is paused: nothing new starts' }
-    return undefined
+    return this.#view.paused ? policyPaused : undefined
   }
 
   obstacle({ node, role }: Request, { holder, budgets = [] }: Claim): Obstacle | undefined {

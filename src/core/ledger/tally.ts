@@ -113,7 +113,7 @@ function without(names: ReadonlySet<string>, one: string | undefined): ReadonlyS
 /** Nodes that failed keep what the next one needs. */
 export function inTheWay(said: string, failed: readonly string[]): Reason {
   const [first = ''] = failed
-  const next = `look at what failed (slipway why ${first}), then slipway retry or slipway release ${first}`
+  const next = `slipway why ${first} tells what failed and what goes on; slipway release ${first} does without it`
   return { code: 'FailedNodesInTheWay', message: `nothing can start: ${said}; ${next}` }
 }
 

@@ -158,3 +158,26 @@ describe('what the agent watches for', () => {
     expect(nodeStateSpecSchema.safeParse({ sentinels: sentinelFiles(spec) }).error).toBeUndefined()
   })
 })
+
+describe('a reboot that was done for a sentinel that is still there', () => {
+  const asked = { reboots: {} }
+  const sentinels = { rebootRequired: early }
+  const id = wish(asked, { sentinels })?.id ?? ''
+  const rollout = { update: 'default', operationID: id, phase: 'Done' as const, since: late, attempt: 1 }
+  const again = (status: Partial<NodeState['status']>, more: AgentStatus['sentinels'] = {}) => {
+    const state = stateWith({ sentinels: { ...sentinels, ...more } })
+    return wishOf(policy(asked), node, { ...state, status: { ...state.status, ...status } }, 'slipway-system')
+  }
+
+  it.each<[string, Partial<NodeState['status']>]>([
+    ['is the last thing that was done', { rollout }],
+    ['was done before something else', { completed: [id] }],
+  ])('is not asked for again: it %s', (_name, status) => {
+    expect(again(status)).toBeUndefined()
+    expect(again(status, { rebootRequired: late })).toBeDefined()
+  })
+
+  it('is asked for while it is under way', () => {
+    expect(again({ rollout: { ...rollout, phase: 'Working' } })?.id).toBe(id)
+  })
+})

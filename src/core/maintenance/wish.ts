@@ -3,7 +3,7 @@
 
 import type { Node } from '../../api/kube.ts'
 import type { MaintenanceJob, MaintenancePolicy, MaintenancePolicySpec } from '../../api/maintenance-policy.ts'
-import type { NodeState, SentinelFiles } from '../../api/node-state.ts'
+import type { NodeState, Rollout, SentinelFiles } from '../../api/node-state.ts'
 import type { Content, JobWork, Work } from '../../api/work.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { selects } from '../label-selector.ts'
@@ -27,13 +27,12 @@ export function wishOf(policy: MaintenancePolicy, node: Node, state: NodeState, 
   const { reboots, maintenance } = policy.spec
   const { sentinels } = state.status?.agent ?? {}
   const required = maintenance ? sentinels?.maintenanceRequired : undefined
-  const reboot = reboots && !wasRebooted(state) ? sentinels?.rebootRequired : undefined
+  const reboot = reboots && !wasRebooted(node, state) ? sentinels?.rebootRequired : undefined
   const jobs = jobsFor(policy.spec, node, state)
   if (required === undefined && reboot === undefined && jobs.length === 0) return undefined
   const files = maintenanceFiles(policy.spec)
-  const asked = { required, reboot, jobs: jobs.map(({ name, sha256 }) => [name, sha256]) }
   return {
-    id: `${maintenancePrefix}${node.metadata.name}/${node.metadata.uid.slice(0, 8)}-${fingerprint(asked)}`,
+    id: idOf(node, { required, reboot, jobs: jobs.map(({ name, sha256 }) => [name, sha256]) }),
     since: [required, reboot].flatMap((instant) => instant ?? []).toSorted()[0] ?? policy.metadata.creationTimestamp,
     work: {
       ...(jobs.length > 0 && { jobs: jobs.map((job) => jobWork(job, namespace)) }),
@@ -71,12 +70,31 @@ function maintenanceFiles({ maintenance }: MaintenancePolicySpec): typeof defaul
   return { required, inProgress }
 }
 
-/** A sentinel that outlives its reboot asked for that one, not for another: else the host would boot for ever. */
-function wasRebooted({ status }: NodeState): boolean {
+interface Asked {
+  readonly required: string | undefined
+  readonly reboot: string | undefined
+  readonly jobs: readonly (readonly string[])[]
+}
+
+function idOf({ metadata }: Node, asked: Asked): string {
+  return `${maintenancePrefix}${metadata.name}/${metadata.uid.slice(0, 8)}-${fingerprint(asked)}`
+}
+
+/**
+ * A sentinel that outlives its reboot asked for that one, not for another: else the host would boot for ever. When another order has
+ * taken the place of the one that booted it, what the node is done for tells it.
+ */
+function wasRebooted(node: Node, { status }: NodeState): boolean {
   const { order, sentinels } = status?.agent ?? {}
+  const alone = idOf(node, { required: undefined, reboot: sentinels?.rebootRequired, jobs: [] })
+  if (status?.completed?.includes(alone) || isDoneFor(status?.rollout, alone)) return true
   if (order?.state !== 'Succeeded') return false
   const rebootedAt = order.steps.find(({ name, attempts }) => name === 'reboot' && attempts > 0)?.startedAt
   return rebootedAt !== undefined && Date.parse(sentinels?.rebootRequired ?? '') <= Date.parse(rebootedAt)
+}
+
+function isDoneFor(rollout: Rollout | undefined, id: string): boolean {
+  return rollout?.operationID === id && rollout.phase === 'Done'
 }
 
 function jobsFor({ maintenance }: MaintenancePolicySpec, node: Node, { status }: NodeState): readonly MaintenanceJob[] {

@@ -3,11 +3,13 @@
 
 import type { NodeState, Order } from '../../api/node-state.ts'
 import type { Operation } from '../update/operation.ts'
+import { enter } from './enter-phase.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
-import { belongsTo, failureOf, hasStopped, lastWord, orderID } from './order.ts'
+import { earlierFailure, hasStopped, lastWord, orderID } from './order.ts'
 
 /** Undefined: the node's life goes on as ever. */
-export function cancelNode({ state, now }: NodeView, operation: Operation): NodeAction | 'release' | undefined {
+export function cancelNode(view: NodeView, operation: Operation): NodeAction | 'release' | undefined {
+  const { state } = view
   const rollout = state.status?.rollout
   const { order } = state.spec
   if (operation.cancel === undefined) return undefined
@@ -18,14 +20,9 @@ export function cancelNode({ state, now }: NodeView, operation: Operation): Node
     if (word === 'Withdrawn' || word === 'Refused') return 'release'
     return operation.cancel === 'PutBack' ? askBack(order, state) : undefined
   }
-  const failure = order && belongsTo(order, operation.id) ? failureOf(order, state) : undefined
+  const failure = earlierFailure(state, operation)
   // It was about to be tried again: it is still the node that failed.
-  return failure
-    ? {
-        action: 'setRollout',
-        rollout: { ...rollout, phase: 'Failed', since: now.toISOString(), reason: failure },
-      }
-    : 'release'
+  return failure ? enter(view, rollout, 'Failed', { reason: failure }) : 'release'
 }
 
 /** Asks once; the agent decides, and its word is waited for. */

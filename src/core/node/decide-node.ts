@@ -14,6 +14,7 @@ import { drainNode, isAborted } from './drain-node.ts'
 import { enter, watchDeadline } from './enter-phase.ts'
 import { sickness } from './health.ts'
 import { leaveUndrained } from './leave-undrained.ts'
+import { isBeingDeleted, mayRunUntold } from './lost-record.ts'
 import { cordonOwner, isCordoned, isReady, readyCondition } from './node-facts.ts'
 import { cleanUp, hooksAfter, hooksAgain, hooksBefore } from './node-hooks.ts'
 import { holdOf, isPutBack, isTaken } from './node-marks.ts'
@@ -37,7 +38,7 @@ export function decideNode(view: NodeView): NodeAction {
   const { grant, operation, state, node } = view
   const rollout = state.status?.rollout
   if (!grant) return withoutSlot(view)
-  if (operation?.id !== grant.holder) return releaseNode(view, grant)
+  if (operation?.id !== grant.holder || isBeingDeleted(state)) return releaseNode(view, grant)
   const cancelled = cancelNode(view, operation)
   if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
   const undone = leaveAtWork(view, operation)
@@ -72,7 +73,7 @@ function withoutSlot(view: NodeView): NodeAction {
   const isOver = !rollout || atRest.has(rollout.phase)
   if (rollout?.cordon && !isOver) return { action: 'regrant', holder: rollout.operationID }
   if (order && !hasStopped(order, state)) return { action: 'regrant', holder: operationOfOrder(order) }
-  if (!isPutBack(node)) return { action: 'uncordon' }
+  if (!isPutBack(node)) return mayRunUntold(state) ? { action: 'wait' } : { action: 'uncordon' }
   const owed = cleanUp(view)
   if (owed) return owed
   if (!isOver && (rollout.operationID !== staging?.id || rollout.phase === 'Pending'))
@@ -95,8 +96,10 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
   // The ledger was lost and the node given anew: what the other operation has under way here ends first.
   if (before && !atRest.has(before.phase) && order && !hasStopped(order, state)) return withdraw(order)
   const isFree = operation.disruption === 'Drain' && !isTaken(node, operation.id)
-  // The slot may be old: a node that fell over since it was granted is waited for, not worked on.
-  if (isFree && !isCordoned(node) && !isReady(node)) return { action: 'returnGrant' }
+  // The slot may be old: a node that fell over since it was granted is waited for, not worked on. Nor is one begun whose window
+  // closed during its hooks, where the policy holds what is under way: it would be away until the next.
+  const isTooLate = !isCordoned(node) && (!isReady(node) || view.heldOver !== undefined)
+  if (isFree && isTooLate) return cleanUp(view) ?? { action: 'returnGrant' }
   const hooked = hooksBefore(view, operation, () => beginRollout(view, operation, { phase: 'Pending' }))
   if (hooked) return hooked
   if (isFree) return { action: 'cordon' }
@@ -131,6 +134,7 @@ function beginRollout(
         tried?.attempt ?? (order && belongsTo(order, operation.id) ? attemptOf(order) : nextAttempt(state, operation)),
       ...part,
       ...(tried?.cordon && { cordon: tried.cordon }),
+      ...(tried?.failure && { failure: tried.failure }),
       ...(tried?.retried !== undefined && { retried: tried.retried }),
     },
   }
@@ -239,6 +243,7 @@ function releaseNode(view: NodeView, grant: Grant): NodeAction {
   const { state, node } = view
   const { order } = state.spec
   if (order && belongsTo(order, grant.holder) && !hasStopped(order, state)) return withdraw(order)
+  if (mayRunUntold(state)) return { action: 'wait' }
   const rollout = state.status?.rollout
   const ours = rollout?.operationID === grant.holder
   if (!isPutBack(node)) return { action: 'uncordon' }
@@ -255,8 +260,9 @@ function retryNode(view: NodeView, operation: Operation, rollout: Rollout): Node
   if (isOurs && !hasStopped(order, view.state)) return withdraw(order)
   const attempt = Math.max(rollout.attempt, isOurs ? attemptOf(order) : 0) + 1
   const { retried: _retried, ...before } = rollout
-  const again = { ...before, ...retryMark(operation), attempt }
   const hasFailed = rollout.phase === 'Failed'
+  const failure = hasFailed && !isAborted(rollout) ? rollout.reason : undefined
+  const again = { ...before, ...retryMark(operation), attempt, ...(failure && { failure }) }
   // What was cleaned up when it failed is done again first, and what was answered then is asked again.
   const anew = hasFailed ? hooksAgain(view) : undefined
   if (anew) return anew

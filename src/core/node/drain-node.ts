@@ -7,7 +7,7 @@ import type { Operation } from '../update/operation.ts'
 import { enter, isPast, watchDeadline } from './enter-phase.ts'
 import { isCordoned } from './node-facts.ts'
 import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
-import { belongsTo, failureOf, makeOrder } from './order.ts'
+import { earlierFailure, makeOrder } from './order.ts'
 
 type Entry = DrainReport['blocked'][number]
 
@@ -51,16 +51,16 @@ function obstacleOf(view: NodeView, operation: Operation, rollout: Rollout, late
 }
 
 /** A node that failed before is not fit because it cannot be drained again: it stays away for what was wrong with it. */
-function abortReason({ state }: NodeView, { id }: Operation, heldUp: string): Reason {
-  const { order } = state.spec
-  const failure = order && belongsTo(order, id) ? failureOf(order, state) : undefined
+function abortReason({ state }: NodeView, operation: Operation, heldUp: string): Reason {
+  const failure = earlierFailure(state, operation)
   if (!failure) return { code: 'DrainAborted', message: cut(`given up and put back; it was held up: ${heldUp}`) }
   return { code: failure.code, message: cut(`${failure.message}; tried again, but its drain was given up: ${heldUp}`) }
 }
 
 /** Left as it is until the next window; the time it may take begins anew then. */
 function holdOver({ now }: NodeView, { deadline, ...rollout }: Rollout, reason: Reason): NodeAction {
-  const isTold = deadline === undefined && rollout.reason?.code === reason.code
+  // The next window may be another since it was told.
+  const isTold = deadline === undefined && rollout.reason?.message === reason.message
   if (!isTold) return { action: 'setRollout', rollout: { ...rollout, reason: { ...reason, since: now.toISOString() } } }
   const nextMs = Date.parse(reason.nextCheck ?? '')
   return { action: 'wait', ...(nextMs > now.getTime() && { untilMs: nextMs }) }

@@ -16,7 +16,8 @@ export function enter(
     readonly unhurried?: true
   } = {},
 ): NodeAction {
-  const { deadline: _deadline, reason: _reason, drain: _drain, ...kept } = rollout
+  const { deadline: _deadline, reason: _reason, drain: _drain, failure, ...before } = rollout
+  const kept = phase === 'Failed' || phase === 'Done' ? before : { ...before, ...(failure && { failure }) }
   const at = now.toISOString()
   return {
     action: 'setRollout',

@@ -2,7 +2,8 @@
 
 import type { AgentOrder, NodeState, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
-import type { Operation } from '../update/operation.ts'
+import { rollOutOf } from '../profile/operation-id.ts'
+import { type Operation, ownerOfOperation } from '../update/operation.ts'
 import { roleOf } from './node-facts.ts'
 import type { NodeView } from './node-view.ts'
 
@@ -18,8 +19,16 @@ export function lastWord(order: Order, state: NodeState): AgentOrder | undefined
   return report?.id === order.id && lastWords.has(report.state) ? report : undefined
 }
 
+/** Why a node that is tried again is not fit meanwhile: what it failed for, in its work or at a gate or a hook after it. */
+export function earlierFailure(state: NodeState, { id }: Operation): Reason | undefined {
+  const { order } = state.spec
+  const { rollout } = state.status ?? {}
+  if (rollout?.operationID === id && rollout.failure) return rollout.failure
+  return order && belongsTo(order, id) ? failureOf(order, state) : undefined
+}
+
 /** Why a node is not fit after this order: it failed, or the agent wants a person; what it has done so far is not undone. */
-export function failureOf(order: Order, state: NodeState): Reason | undefined {
+function failureOf(order: Order, state: NodeState): Reason | undefined {
   const report = state.status?.agent?.order
   if (order.desired === 'Stage' || report?.id !== order.id || !brokenWords.has(report.state)) return undefined
   return report.reason ?? { code: 'StepFailed', message: 'the agent gave no reason' }
@@ -83,17 +92,32 @@ export function pastFailure(state: NodeState | undefined, operationID: string): 
 /** What the node failed for, when its rollout is about to become another's; maintenance is tried again by itself. */
 export function failedBefore({ status }: NodeState, next?: string): readonly PastFailure[] {
   const { rollout, failed = [] } = status ?? {}
-  const others = failed.filter(({ operationID }) => operationID !== next && operationID !== rollout?.operationID)
-  if (!rollout || rollout.operationID === next || rollout.kind === 'Maintenance') return others
+  const isNext = ({ operationID }: Pick<Rollout, 'operationID'>) =>
+    next !== undefined && rollOutOf(operationID) === rollOutOf(next)
+  const others = failed.filter((one) => !isNext(one) && one.operationID !== rollout?.operationID)
+  if (!rollout || isNext(rollout) || rollout.kind === 'Maintenance') return others
   const { operationID, phase, attempt, retried, reason } = rollout
   if (phase !== 'Failed' && phase !== 'RequiresAttention') return others
   const failure = { operationID, phase, attempt, ...(retried !== undefined && { retried }), ...(reason && { reason }) }
-  return [failure, ...others].slice(0, 20)
+  return remembered([failure, ...others], (one) => one.operationID)
 }
 
 /** What the node is done for, when its rollout is about to become another's. */
 export function completedBefore({ status }: NodeState): string[] {
   const before = status?.rollout
   if (!before || !atRest.has(before.phase)) return []
-  return [before.operationID, ...(status?.completed ?? [])].slice(0, 20)
+  return remembered([before.operationID, ...(status?.completed ?? [])], (id) => id)
+}
+
+const atMost = 20
+
+/**
+ * The newest first, and one less where they are too many. Maintenance and profiles of a node come and go while an update may wait
+ * for weeks: it is forgotten last, since it would take the node again.
+ */
+function remembered<T>(entries: readonly T[], idOf: (entry: T) => string): T[] {
+  if (entries.length <= atMost) return [...entries]
+  const isPassing = (entry: T) => ownerOfOperation(idOf(entry)).includes(':')
+  const oldest = entries.findLastIndex((entry, index) => index > 0 && isPassing(entry))
+  return entries.toSpliced(oldest, 1)
 }

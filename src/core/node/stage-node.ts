@@ -42,6 +42,12 @@ export function stageNode(view: NodeView, operation: Operation): NodeAction {
     case 'Refused':
     case 'RequiresAttention':
       return tell(view, operation, order, 'RequiresAttention', report?.reason)
+    // The agent remembers an order of this name. A profile that is edited back asks for what it asked for before: that is another
+    // order. For anything else the record of the node was lost, and its agent says what became of it.
+    case 'Succeeded':
+      return operation.kind === 'NodeProfile'
+        ? { action: 'setOrder', order: stagingOrder(view, operation, attemptOf(order) + 1) }
+        : tell(view, operation, order, 'Done', undefined)
     case 'Withdrawn':
       return { action: 'setOrder', order: stagingOrder(view, operation, attemptOf(order) + 1) }
     default:
@@ -77,6 +83,7 @@ function tell(
       phase,
       since: same ? before.since : at,
       attempt,
+      ...(phase === 'Done' && { finishedAt: state.status?.agent?.order?.finishedAt ?? at }),
       ...(isBroken(phase) && retryMark(operation)),
       ...(reason && { reason: { ...reason, since: reason.since ?? at } }),
     },

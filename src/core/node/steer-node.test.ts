@@ -28,6 +28,11 @@ const working = rollout('Working', { deadline: at(1800) })
 const back = { action: 'setOrder', order: order({ desired: 'PutBack' }) }
 
 describe('a node whose operation is cancelled', () => {
+  const { deadline: _deadline, ...drained } = draining
+  const stillFailed = setRollout({
+    ...{ ...drained, attempt: 2, phase: 'Failed', since: at(9) },
+    reason: { ...why, since: at(9) },
+  })
   const cases: [string, Given, Operation['cancel'], object][] = [
     ['not touched yet', {}, 'Finish', { action: 'returnGrant' }],
     ['cordoned', { node: ours }, 'Finish', { action: 'uncordon' }],
@@ -72,7 +77,19 @@ describe('a node whose operation is cancelled', () => {
         now: 9,
       },
       'Finish',
-      setRollout({ ...draining, attempt: 2, phase: 'Failed', since: at(9), reason: why }),
+      stillFailed,
+    ],
+    [
+      'drains for another attempt after a gate had failed',
+      {
+        node: ours,
+        rollout: { ...draining, attempt: 2, failure: why },
+        order: order(),
+        report: report('Succeeded'),
+        now: 9,
+      },
+      'Finish',
+      stillFailed,
     ],
   ]
   it.each(cases)('%s', (_name, given, cancel, action) => {
@@ -100,22 +117,27 @@ describe('a node that is to be tried again', () => {
       ...part,
     })
   const cases: [string, Given, Partial<Operation>, object][] = [
-    ['failed', { rollout: failed, report: report('Failed') }, { retry }, again({})],
+    ['failed', { rollout: failed, report: report('Failed') }, { retry }, again({ failure: why })],
     [
       'failed with another token',
       { rollout: { ...failed, retried: '1' }, report: report('Failed') },
       { retry },
-      again({}),
+      again({ failure: why }),
     ],
     ['failed under this token', { rollout: { ...failed, retried: '2' } }, { retry }, wait()],
-    ['is named', { rollout: failed, report: report('Failed') }, { retry: { ...retry, nodes: ['w1'] } }, again({})],
+    [
+      'is named',
+      { rollout: failed, report: report('Failed') },
+      { retry: { ...retry, nodes: ['w1'] } },
+      again({ failure: why }),
+    ],
     ['others are named', { rollout: failed }, { retry: { ...retry, nodes: ['w2'] } }, wait()],
     ['is left out', { rollout: failed }, { retry, skip: new Set(['w1']) }, wait()],
     [
       'is left out, but named',
       { rollout: failed, report: report('Failed') },
       { retry: { ...retry, nodes: ['w1'] }, skip: new Set(['w1']) },
-      again({}),
+      again({ failure: why }),
     ],
     ['is cancelled', { rollout: failed, report: report('Failed') }, { retry, cancel: 'Finish' }, wait()],
     [

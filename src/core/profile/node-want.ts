@@ -56,16 +56,17 @@ export type Move =
 
 /**
  * How a node gets from what was applied to what is wanted. `asksForDrain`: its agent has found more to put right than what
- * changes, and that disturbs the node.
+ * changes, and that disturbs the node. `all`: those that do not select it any more say what it takes to be without them.
  */
 export function moveBetween(
   before: DesiredState | undefined,
   after: DesiredState,
   profiles: readonly NodeProfile[],
   asksForDrain = false,
+  all: readonly NodeProfile[] = profiles,
 ): Move {
   if (before && canonicalJson(before) === canonicalJson(after)) return { move: 'none' }
-  const known = new Map(profiles.map((profile) => [profile.metadata.name, profile]))
+  const known = new Map(all.map((profile) => [profile.metadata.name, profile]))
   const found = disturbance(before ?? emptyState, after, (name) => known.get(name)?.spec.disruption ?? 'Auto')
   if (!found.ok) return { move: 'refused', reason: found.reason, profiles: found.profiles }
   const neverDrains = profiles.length > 0 && undrainedProfiles(profiles).length === profiles.length

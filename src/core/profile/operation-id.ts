@@ -19,6 +19,11 @@ export function profileRunOf(id: string): ProfileRun | undefined {
   return profile === undefined || revision === undefined ? undefined : { profile, drain: drain !== undefined, revision }
 }
 
+/** What all turns of a roll-out share; of any other operation its id. A node that failed in one turn has failed in the next. */
+export function rollOutOf(id: string): string {
+  return id.startsWith(profilePrefix) ? id.slice(0, id.lastIndexOf('-')) : id
+}
+
 /** By the id of an operation, or of an order of it. */
 export function isDrainOperation(id: string): boolean {
   return /^profile:[^/:]+:drain\//.test(id)

@@ -22,6 +22,8 @@ export interface ProfileView {
   readonly refused: Reason | undefined
   /** It has changed, and waits for an update that names it. */
   readonly awaitsUpdate: boolean
+  /** Why its next node does not start, where none is under work. */
+  readonly waitingFor?: Reason | undefined
   readonly operationID: string | undefined
 }
 
@@ -57,7 +59,7 @@ function phaseOf({ profile, members, refused, awaitsUpdate }: ProfileView): Prof
 }
 
 function conditionsOf(
-  { members, refused, awaitsUpdate, profile }: ProfileView,
+  { members, refused, awaitsUpdate, waitingFor, profile }: ProfileView,
   phase: ProfilePhase,
 ): readonly Omit<UpdateCondition, 'lastTransitionTime'>[] {
   const say = (type: string, holds: boolean, reason: string, message: string) => ({
@@ -75,9 +77,10 @@ function conditionsOf(
     code: 'WaitingForUpdate',
     message: `create a DirectUpdate with spec.profile ${profile.metadata.name} to roll the change out`,
   }
-  const obstacle = refused ?? failed?.failed ?? (awaitsUpdate ? update : waiting?.waitsFor)
+  const obstacle = refused ?? failed?.failed ?? (awaitsUpdate ? update : (waiting?.waitsFor ?? waitingFor))
   const sentence = obstacle ? `${progress}: ${obstacle.message}` : progress
-  const settled = phase === 'Applied' || phase === 'Refused' || phase === 'Failed'
+  const stalled = phase === 'Refused' || failed !== undefined
+  const settled = phase === 'Applied' || stalled
   return [
     say('Accepted', !refused, refused?.code ?? 'Accepted', refused?.message ?? 'it can be applied'),
     say('Applied', phase === 'Applied', obstacle?.code ?? phase, sentence),
@@ -88,7 +91,7 @@ function conditionsOf(
       drifted.length > 0 ? `differing hosts: ${someNames(drifted)}` : 'no host differs from what was applied',
     ),
     say('Reconciling', !settled, phase, sentence),
-    say('Stalled', phase === 'Refused' || phase === 'Failed', obstacle?.code ?? phase, sentence),
+    say('Stalled', stalled, obstacle?.code ?? phase, sentence),
   ]
 }
 

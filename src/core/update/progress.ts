@@ -30,6 +30,8 @@ export interface ProgressView {
   readonly wanted?: string | undefined
   /** A few of those that failed or need a person. */
   readonly broken: readonly string[]
+  /** Those of all of them that a person wants left out. */
+  readonly leftOut?: readonly string[]
   /** Where it is on a path of several steps. */
   readonly step?: PathStep | undefined
 }
@@ -143,6 +145,8 @@ function sentenceOfStep(phase: UpdatePhase, view: ProgressView): string {
         ? `all ${progress} nodes have ${view.wanted} already or are left out; nothing was touched`
         : `all ${progress} nodes are done`
     case 'Failed':
+      if (counts.failed > 0 && view.leftOut?.length === counts.failed)
+        return `${progress} nodes done, ${counts.failed} failed and left out${names}: slipway release ${view.broken.join(' ')}, then slipway retry ${update}`
       return counts.failed > 0
         ? `${progress} nodes done, ${counts.failed} failed${names} and wait for a person: look at each with slipway why NODE, then slipway retry ${update}`
         : `${progress} nodes done; ${stop?.message ?? 'it was stopped'}`

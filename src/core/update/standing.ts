@@ -1,11 +1,12 @@
 // Where a node stands for an operation, by what the API says of it.
 
 import type { Node } from '../../api/kube.ts'
-import type { NodeState } from '../../api/node-state.ts'
+import type { NodeState, Rollout } from '../../api/node-state.ts'
 import type { Component } from '../../api/work.ts'
 import { hasBooted } from '../image/resolved-image.ts'
 import { roleOf } from '../node/node-facts.ts'
-import { pastFailure } from '../node/order.ts'
+import { isPutBack } from '../node/node-marks.ts'
+import { rollOutOf } from '../profile/operation-id.ts'
 import { compareVersions } from '../version.ts'
 import { componentsOf } from './drivers-for.ts'
 import type { Operation } from './operation.ts'
@@ -17,7 +18,7 @@ export type Standing = keyof Counts
 
 export interface StandingView {
   readonly operation: Operation
-  /** Whether the operation holds the node's slot. */
+  /** Whether the operation holds the node's slot, in this turn or in an earlier one. */
   readonly held: boolean
   readonly isMember: (node: Node) => boolean
   /** Whether there is nothing to do on a node that is selected. */
@@ -34,15 +35,20 @@ export function standingOf(node: Node, state: NodeState | undefined, view: Stand
   const { operation, held } = view
   const { name, creationTimestamp, deletionTimestamp } = node.metadata
   const rollout = state?.status?.rollout
-  if (rollout?.operationID === operation.id) {
-    if (isRetryDue(operation, name, rollout)) return held ? 'working' : 'waiting'
+  const isAgain = (one: Pick<Rollout, 'operationID' | 'phase' | 'retried'>) =>
+    isRetryDue({ ...operation, id: one.operationID }, name, one)
+  // It failed, a person has put it back and wants it left out: nobody has to look at it any more.
+  const isLeftOut = () => operation.skip?.has(name) === true && !held && isPutBack(node)
+  if (rollout && rollOutOf(rollout.operationID) === rollOutOf(operation.id)) {
+    if (isAgain(rollout)) return held ? 'working' : 'waiting'
     switch (rollout.phase) {
       case 'Done':
-        return 'done'
+        if (rollout.operationID === operation.id) return 'done'
+        break
       case 'Failed':
-        return 'failed'
+        return isLeftOut() ? 'skipped' : 'failed'
       case 'RequiresAttention':
-        return 'attention'
+        return isLeftOut() ? 'skipped' : 'attention'
       case 'Staging':
       case 'Pending':
         break
@@ -52,9 +58,10 @@ export function standingOf(node: Node, state: NodeState | undefined, view: Stand
   }
   if (held) return 'working'
   if (state?.status?.completed?.includes(operation.id)) return 'done'
-  const failure = pastFailure(state, operation.id)
+  const failure = state?.status?.failed?.find((one) => rollOutOf(one.operationID) === rollOutOf(operation.id))
   if (failure) {
-    if (isRetryDue(operation, name, failure)) return 'waiting'
+    if (isAgain(failure)) return 'waiting'
+    if (isLeftOut()) return 'skipped'
     return failure.phase === 'Failed' ? 'failed' : 'attention'
   }
   if (!view.isMember(node) || deletionTimestamp !== undefined) return undefined

@@ -42,7 +42,7 @@ export class Carer {
         await this.#tryAgain(directUpdates, metadata.name, leftOut)
     }
     for (const { metadata, status } of cluster.server.peekAll(nodeProfiles)) {
-      const isWrong = status?.phase === 'Failed'
+      const isWrong = (status?.nodes?.failed ?? 0) > 0
       if (this.#isDue(`profile ${metadata.name}`, isWrong)) await this.#tryAgain(nodeProfiles, metadata.name)
     }
     for (const state of cluster.server.peekAll(nodeStates)) {
@@ -50,11 +50,13 @@ export class Carer {
     }
   }
 
-  /** It failed, and no update can be tried again for it. */
+  /** It failed, and nothing can be tried again for it. */
   #isLeftAlone({ status }: NodeState): boolean {
     const { rollout } = status ?? {}
     if (rollout?.phase !== 'Failed' && rollout?.phase !== 'RequiresAttention') return false
     if (rollout.kind === 'Maintenance') return true
+    if (rollout.kind === 'NodeProfile')
+      return this.#options.cluster.server.peek(nodeProfiles, { name: rollout.update }) === undefined
     const update = this.#options.cluster.server.peek(directUpdates, { name: rollout.update })
     const phase = update?.status?.phase
     return phase === 'Cancelled' || (phase === 'Failed' && update?.spec.desiredState === 'Cancelled')

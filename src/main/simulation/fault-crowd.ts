@@ -19,6 +19,14 @@ export interface FaultCrowd {
   readonly drain: Pick<NonNullable<DirectUpdateSpec['drain']>, 'timeout' | 'onTimeout'>
   readonly maxFailures: number
   readonly meddlings: readonly CrowdMeddling[]
+  /** What others do with kubectl, who think of something else: most of it is undone after a while. */
+  readonly visits: readonly CrowdVisit[]
+}
+
+export interface CrowdVisit {
+  readonly what: 'relabel' | 'uncordon' | 'delete-state' | 'edit-profile' | 'replace-profile' | 'tighten'
+  readonly afterMs: number
+  readonly node: string
 }
 
 export interface CrowdMeddling {
@@ -36,6 +44,7 @@ export const noCrowd: FaultCrowd = {
   drain: {},
   maxFailures: 0,
   meddlings: [],
+  visits: [],
 }
 
 export interface CrowdOptions {
@@ -66,7 +75,15 @@ export function drawCrowd(random: SeededRandom, { workers, gates, steersUpdate }
     drain: drain.chance(0.4) ? { timeout: drain.pick(['1m', '3m']), onTimeout: drain.pick(['Abort', 'Hold']) } : {},
     maxFailures: part('maxFailures').pick([0, 0, 1, 3]),
     meddlings: drawMeddlings(part('meddlings'), workers, steersUpdate),
+    visits: drawVisits(part('visits'), workers),
   }
+}
+
+const visits = ['relabel', 'uncordon', 'delete-state', 'edit-profile', 'replace-profile', 'tighten'] as const
+
+function drawVisits(random: SeededRandom, workers: readonly string[]): readonly CrowdVisit[] {
+  const kinds = some(random, visits, 0.3)
+  return kinds.map((what) => ({ what, node: random.pick(workers) ?? '', afterMs: random.between(5_000, 300_000) }))
 }
 
 /** Each another thing, on a node of its own: two people who say the opposite of one node are another story. */

@@ -66,7 +66,7 @@ function isNeeded({ cordoned }: FaultScenario, part: string): boolean {
 /** Workers nothing else speaks of. */
 function freeWorkers({ scenario, plan }: Pick<FaultHistory, 'scenario' | 'plan'>): readonly string[] {
   const { cordoned, failing, meddledNode, extras } = scenario
-  const { maintained, rebooting, skipped, marked, pool, meddlings } = extras
+  const { maintained, rebooting, skipped, marked, pool, meddlings, visits } = extras
   const named = new Set([
     cordoned,
     failing,
@@ -76,7 +76,7 @@ function freeWorkers({ scenario, plan }: Pick<FaultHistory, 'scenario' | 'plan'>
     skipped,
     marked,
     ...pool,
-    ...meddlings.map(({ node }) => node),
+    ...[...meddlings, ...visits].map(({ node }) => node),
   ])
   for (const { node } of plan.events) named.add(node)
   return scenario.nodes

@@ -17,8 +17,11 @@ import type { SimCluster } from '../../sim/sim-cluster.ts'
 import { createOperatorPods, createScript, createWorkload, ensureNamespace } from '../../sim/workloads.ts'
 import { Beside } from './fault-beside.ts'
 import { Carer } from './fault-carer.ts'
+import type { CrowdVisit } from './fault-crowd.ts'
+import { type Hands, patchNode, patchPolicy } from './fault-hands.ts'
 import { HostScripts } from './fault-host-scripts.ts'
 import type { FaultScenario, Meddling } from './fault-scenario.ts'
+import { visit } from './fault-visits.ts'
 import { policyOf, targetOf, updateOf } from './fault-wishes.ts'
 
 export const profileFile = { path: '/etc/motd', content: 'all aboard\n' }
@@ -42,6 +45,7 @@ export class FaultPeople {
   readonly #api: KubeApi
   readonly #hosts: HostScripts
   readonly #signal: AbortSignal
+  readonly #hands: Hands
   readonly beside: Beside
   readonly #carer: Carer | undefined
   /** What is yet to be done or undone, and when. */
@@ -52,6 +56,7 @@ export class FaultPeople {
     this.#scenario = scenario
     this.#signal = signal
     this.#api = cluster.client('person')
+    this.#hands = { cluster, api: this.#api, signal }
     this.#hosts = new HostScripts(cluster, scenario.extras)
     const { extras } = scenario
     this.#carer = extras.attended ? new Carer({ cluster, api: this.#api, repair, signal }) : undefined
@@ -89,8 +94,9 @@ export class FaultPeople {
   /** What is wanted of the cluster. */
   async ask(): Promise<void> {
     const { cordoned, extras } = this.#scenario
-    if (cordoned !== undefined) await this.#patchNode(cordoned, { spec: { unschedulable: true } })
-    if (extras.marked !== undefined) await this.#patchNode(extras.marked, { metadata: { annotations: ownersMark } })
+    if (cordoned !== undefined) await patchNode(cordoned, { spec: { unschedulable: true } }, this.#hands)
+    if (extras.marked !== undefined)
+      await patchNode(extras.marked, { metadata: { annotations: ownersMark } }, this.#hands)
     if (extras.report) await this.#createReport()
     if (extras.profile) {
       const spec = { files: [profileFile], disruption: extras.profile }
@@ -100,6 +106,7 @@ export class FaultPeople {
     await this.#createUpdate('first')
     for (const meddling of extras.meddlings)
       this.#later(() => this.#meddle(meddling.what, meddling.node), meddling.afterMs)
+    for (const one of extras.visits) this.#later(() => this.#visit(one), one.afterMs)
     await this.beside.ask()
     this.#attend()
   }
@@ -129,8 +136,8 @@ export class FaultPeople {
       case 'edit-strategy':
         return this.patchUpdate({ strategy: { maxUnavailable: 2 } })
       case 'edit-policy':
-        await this.#patchPolicy({ leaveLoadBalancers: true })
-        this.#later(() => this.#patchPolicy({ leaveLoadBalancers: null }))
+        await patchPolicy({ leaveLoadBalancers: true }, this.#hands)
+        this.#later(() => patchPolicy({ leaveLoadBalancers: null }, this.#hands))
         return
       case 'retry':
         return this.patchUpdate({ retry: { token: 'early' } })
@@ -145,19 +152,24 @@ export class FaultPeople {
       case 'cancel-put-back':
         return this.patchUpdate({ desiredState: 'Cancelled', onCancel: 'PutBack' })
       case 'pause':
-        await this.#patchPolicy({ paused: true })
-        this.#later(() => this.#patchPolicy({ paused: false }))
+        await patchPolicy({ paused: true }, this.#hands)
+        this.#later(() => patchPolicy({ paused: false }, this.#hands))
         return
       case 'skip':
         return this.patchUpdate({ skip: [node, ...(skipped === undefined ? [] : [skipped])] })
       case 'cordon':
-        await this.#patchNode(node, { spec: { unschedulable: true } })
-        this.#later(() => this.#patchNode(node, { spec: { unschedulable: null } }))
+        await patchNode(node, { spec: { unschedulable: true } }, this.#hands)
+        this.#later(() => patchNode(node, { spec: { unschedulable: null } }, this.#hands))
         return
       case 'hold':
-        await this.#patchNode(node, { metadata: { annotations: { [holdAnnotation]: '{"by":"ana"}' } } })
+        await patchNode(node, { metadata: { annotations: { [holdAnnotation]: '{"by":"ana"}' } } }, this.#hands)
         this.#owe(() => this.#release(node))
     }
+  }
+
+  async #visit(one: CrowdVisit): Promise<void> {
+    const undo = await visit(one, this.#hands)
+    if (undo) this.#owe(undo)
   }
 
   async deleteUpdate(): Promise<void> {
@@ -256,27 +268,14 @@ export class FaultPeople {
     if (state?.spec.order && !hasStopped(state.spec.order, state)) return false
     const { [holdAnnotation]: _hold, ...annotations } = node.metadata.annotations ?? {}
     const change = puttingBackChange({ ...node, metadata: { ...node.metadata, annotations } })
-    await this.#patchNode(name, {
-      ...change,
-      metadata: { ...change.metadata, annotations: { ...change.metadata.annotations, [holdAnnotation]: null } },
-    })
+    const marks = { ...change.metadata.annotations, [holdAnnotation]: null }
+    await patchNode(name, { ...change, metadata: { ...change.metadata, annotations: marks } }, this.#hands)
     return true
   }
 
   #isProfileApplied(): boolean {
     if (!this.#scenario.extras.profile) return true
-    const profile = this.#cluster.server.peek(nodeProfiles, { name: 'base' })
-    return profile?.status?.phase === 'Applied'
-  }
-
-  async #patchPolicy(spec: Readonly<Record<string, boolean | null>>): Promise<void> {
-    if (!this.#cluster.server.peek(maintenancePolicies, { name: policyName })) return
-    const patch = { type: 'merge', body: { spec } } as const
-    await this.#api.patch(maintenancePolicies, { name: policyName }, patch, this.#signal)
-  }
-
-  async #patchNode(name: string, body: Readonly<Record<string, unknown>>): Promise<void> {
-    if (this.#cluster.server.peek(nodes, { name }))
-      await this.#api.patch(nodes, { name }, { type: 'merge', body }, this.#signal)
+    const { metadata, status } = this.#cluster.server.peek(nodeProfiles, { name: 'base' }) ?? {}
+    return status?.phase === 'Applied' && status.observedGeneration === metadata?.generation
   }
 }

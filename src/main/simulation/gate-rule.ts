@@ -4,6 +4,7 @@
 import type { GateSpec } from '../../api/gate.ts'
 import { type Grant, type MaintenancePolicy, maintenancePolicies } from '../../api/maintenance-policy.ts'
 import { type NodeState, nodeStates, type Rollout } from '../../api/node-state.ts'
+import { isDrainOperation, profilePrefix } from '../../core/profile/operation-id.ts'
 import type { Finding } from './fault-run-end.ts'
 import type { FaultScenario } from './fault-scenario.ts'
 import type { FaultWeb } from './fault-web.ts'
@@ -26,7 +27,7 @@ export function judgeGates(
   const policyGates = meddling === 'delete-policy' ? [] : extras.policyGates
   /** Those of the policy hold for everybody who takes a node away, those of the update for its own nodes. */
   const isAsked = (operation: string, when: GateSpec['when']) =>
-    (asks(policyGates, when) && !(operation.startsWith('profile:') && extras.profile === 'None')) ||
+    (asks(policyGates, when) && !disturbsNobody(operation)) ||
     (operation.startsWith('first/') && asks(extras.gates, when))
   // Who releases a node says that it is fit, whatever a gate thinks.
   const released = new Set(extras.meddlings.filter(({ what }) => what === 'hold').map(({ node }) => node))
@@ -53,6 +54,10 @@ export function judgeGates(
     found.push({ rule: 'gate', message: `${after?.metadata.name} is done while the server that a gate asks is sick` })
   })
   return found
+}
+
+function disturbsNobody(operation: string): boolean {
+  return operation.startsWith(profilePrefix) && !isDrainOperation(operation)
 }
 
 function grantsOf(policy: unknown): readonly Grant[] {

@@ -23,6 +23,8 @@ export interface WaveStanding {
   readonly isOpen: boolean
   /** A worker was taken: what stands before the first of them is behind it. */
   readonly hasBegunWorkers: boolean
+  /** Why nothing of it may begin now: neither a node nor a hook that comes before nodes. */
+  readonly held?: Reason | undefined
 }
 
 /** Asked again and again: each answer is what is known now. */
@@ -152,7 +154,7 @@ export class WaveChecks {
     return step.reason
   }
 
-  #step({ operation }: WaveStanding, check: HookCheck, update: DirectUpdate): HookStep {
+  #step({ operation, held }: WaveStanding, check: HookCheck, update: DirectUpdate): HookStep {
     const view = this.#view(update)
     if (check.check === 'cleanup') return stepCleanups({ ...view, wave: check.wave })
     const { hooks = [], id, retry } = operation
@@ -160,7 +162,9 @@ export class WaveChecks {
     const operationID = check.wave === undefined ? runOf(operation) : id
     // A word for some nodes is for those alone.
     const word = retry?.nodes ? undefined : retry?.token
-    return stepHooks({ ...view, hooks, when: check.when, wave: check.wave, operationID, retry: word })
+    const isBefore = check.when === 'BeforeUpdate' || check.when === 'BeforeWave'
+    const point = { hooks, when: check.when, wave: check.wave, operationID }
+    return stepHooks({ ...view, ...point, retry: word, held: isBefore ? held : undefined })
   }
 
   #view({ status }: DirectUpdate) {

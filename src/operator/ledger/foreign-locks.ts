@@ -230,7 +230,7 @@ function unknown({ type, daemonSet }: ForeignLock, what: string): Reason {
   const { namespace, name } = daemonSet
   return {
     code: 'ForeignLockUnknown',
-    message: `the lock of DaemonSet ${namespace}/${name} ${what}; the operator needs the right that slipway install --lock ${type.toLowerCase()}=${namespace}/${name} prints`,
+    message: `the lock of DaemonSet ${namespace}/${name} ${what}; the operator needs the right that slipway install --lock ${type.toLowerCase()}=${namespace}/${name} --print shows`,
   }
 }
 

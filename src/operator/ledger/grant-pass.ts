@@ -5,7 +5,8 @@ import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { WorkKind } from '../../api/window.ts'
-import { type DatedClaim, decideGrants, type LedgerView, type Verdict } from '../../core/ledger/grants.ts'
+import { isOwed } from '../../core/hooks/decide-hooks.ts'
+import { type DatedClaim, decideGrants, type LedgerView, policyPaused, type Verdict } from '../../core/ledger/grants.ts'
 import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
 import { cordonOwner, isReady, whyAway } from '../../core/node/node-facts.ts'
 import { holdOf } from '../../core/node/node-marks.ts'
@@ -81,6 +82,14 @@ export class GrantPass {
 
   isOpen(kind: WorkKind): boolean {
     return this.#hours.isOpen(kind, this.#ports.clock.now())
+  }
+
+  /** Why nothing of it may begin now, by the policy: it is paused, or no window is open. */
+  shut({ hours }: Pick<RunningOperation, 'hours'>): Reason | undefined {
+    const spec: MaintenancePolicy['spec'] = this.#cluster.policy?.spec ?? {}
+    if (spec.paused) return policyPaused
+    this.#hours.follow(spec)
+    return hours && this.#hours.shut(hours, this.#ports.clock.now())
   }
 
   /** How full the budgets are. */
@@ -163,7 +172,7 @@ export class GrantPass {
       }),
     )
     return this.#book.grants
-      .filter(({ holder }) => before.has(holder) !== this.#heldOver.has(holder))
+      .filter(({ holder }) => before.get(holder)?.message !== this.#heldOver.get(holder)?.message)
       .map(({ node }) => node)
   }
 
@@ -204,10 +213,12 @@ export class GrantPass {
     return { ...claim, requests: requests() }
   }
 
-  /** Slots of nodes that were deleted, or replaced by another machine of the same name. */
+  /** Slots of nodes that were deleted, or replaced by another machine of the same name, and whose hooks owe nothing any more. */
   #lost(): [string, Slot][] {
+    const { nodes, states } = this.#cluster
     return this.#book.grants
-      .filter(({ node, nodeUID }) => this.#cluster.nodes.get(node)?.metadata.uid !== nodeUID)
+      .filter(({ node, nodeUID }) => nodes.get(node)?.metadata.uid !== nodeUID)
+      .filter(({ node }) => !isOwed(states.get(node)?.spec.hooks))
       .map((grant) => [grant.node, grant])
   }
 

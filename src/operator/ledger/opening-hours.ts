@@ -21,8 +21,13 @@ export class OpeningHours {
   #nextMs: number | undefined
 
   /** From now on by this policy, at this instant. */
-  beginPass({ windows, freezes }: MaintenancePolicySpec): void {
+  beginPass(policy: MaintenancePolicySpec): void {
     this.#nextMs = undefined
+    this.follow(policy)
+  }
+
+  /** From now on by this policy. */
+  follow({ windows, freezes }: MaintenancePolicySpec): void {
     const mark = JSON.stringify([windows, freezes])
     if (mark === this.#policyMark) return
     this.#policyMark = mark

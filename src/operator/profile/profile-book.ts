@@ -125,7 +125,10 @@ export class ProfileBook {
     const before = this.#before(node, state)
     const want = state && this.#want(profiles, before, state, profile)
     if (want?.ok && want.sha256 !== undefined) {
-      return { ask: 'known', work: this.#work(want.sha256, moveBetween(before, want.state, profiles), profiles) }
+      return {
+        ask: 'known',
+        work: this.#work(want.sha256, moveBetween(before, want.state, profiles, false, this.#all()), profiles),
+      }
     }
     this.#unknown.set(`${node} ${profile}`, { node, profile })
     const noState = { code: 'AgentMissing' as const, message: `no agent on ${node} has reported` }
@@ -158,8 +161,12 @@ export class ProfileBook {
       return { profiles, want: undefined, move: { move: 'none' }, applied, before }
     const want = this.#want(profiles, before, state)
     const drains = asksForDrain(state, want.sha256, undrainedProfiles(profiles))
-    const move: Move = want.ok ? moveBetween(before, want.state, profiles, drains) : { move: 'none' }
+    const move: Move = want.ok ? moveBetween(before, want.state, profiles, drains, this.#all()) : { move: 'none' }
     return { profiles, want, move, applied, before }
+  }
+
+  #all(): readonly NodeProfile[] {
+    return [...this.#cluster.profiles.values()]
   }
 
   #before(node: string, state: NodeState | undefined): DesiredState | undefined {

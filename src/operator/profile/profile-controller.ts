@@ -4,6 +4,7 @@
 import { isKubeError } from '../../api/kube-error.ts'
 import { type NodeProfile, nodeProfiles } from '../../api/node-profile.ts'
 import type { NodeState } from '../../api/node-state.ts'
+import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../../core/duration.ts'
 import { equalJson, mergePatch } from '../../core/merge-patch.ts'
 import { isReady } from '../../core/node/node-facts.ts'
@@ -79,7 +80,7 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
     const { name } = profile.metadata
     const mine = [...book.entries].filter(([, entry]) => concerns(entry, profile))
     const refused = mine.flatMap(([, entry]) => refusalOf(entry, name))[0]
-    const members = mine.map(([node, entry]) => memberOf(node, entry, profile))
+    const members = [...mine.map(([node, entry]) => memberOf(node, entry, profile)), ...stragglers(profile, mine)]
     const byUpdate = profile.spec.rollout === 'ByUpdate' && profile.metadata.deletionTimestamp === undefined
     const now = ports.clock.now()
     const { waves, untilMs } = operations.waves(name, now)
@@ -90,6 +91,7 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
         members,
         refused,
         awaitsUpdate: byUpdate && members.some(({ applied }) => !applied),
+        waitingFor: operations.waitingFor(name, now),
         operationID: operations.idOf(name),
       },
       now,
@@ -112,11 +114,7 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
       applied,
       ...(waitsFor && { waitsFor }),
       drifted: agent?.profile?.drift?.length ?? 0,
-      ...(failure && {
-        failed: failure.reason
-          ? { ...failure.reason, message: `${node}: ${failure.reason.message}`.slice(0, 4000) }
-          : { code: 'StepFailed', message: `${node} failed` },
-      }),
+      ...(failure && { failed: failedReason(node, failure) }),
     }
   }
 
@@ -133,6 +131,15 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
     return failed.find(({ operationID }) => {
       const run = profileRunOf(operationID)
       return run?.profile === metadata.name && run.revision === book.revision(metadata.name)
+    })
+  }
+
+  /** They have nothing of the profile any more, and did not come through a gate after that. */
+  function stragglers(profile: NodeProfile, members: readonly (readonly [string, NodeEntry])[]): ProfileMember[] {
+    const known = new Set(members.map(([node]) => node))
+    return [...cluster.states.values()].flatMap(({ metadata: { name } }) => {
+      const failure = known.has(name) ? undefined : failureOf(name, profile, true)
+      return failure ? [{ node: name, applied: true, drifted: 0, failed: failedReason(name, failure) }] : []
     })
   }
 
@@ -196,6 +203,11 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
       note: (why ?? `the profile is ${phase}`).slice(0, 1000),
     })
   }
+}
+
+function failedReason(node: string, { reason }: Pick<PastFailure, 'reason'>): Reason {
+  if (!reason) return { code: 'StepFailed', message: `${node} failed` }
+  return { ...reason, message: `${node}: ${reason.message}`.slice(0, 4000) }
 }
 
 /** Selected by it, or with something of it still there. */

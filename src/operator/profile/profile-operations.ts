@@ -1,5 +1,7 @@
 // Roll-outs of profiles as operations: for each profile one for what disturbs nobody, and one for what needs a drain.
 
+import type { NodeProfile } from '../../api/node-profile.ts'
+import type { Reason } from '../../api/reason.ts'
 import type { ProfileWave } from '../../api/strategy.ts'
 import type { Work } from '../../api/work.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
@@ -65,6 +67,13 @@ export class ProfileOperations implements OperationSource {
     }
   }
 
+  /** Why none of its nodes is under work though some wait. */
+  waitingFor(profile: string, now: Date): Reason | undefined {
+    const running = [true, false].flatMap((drain) => this.#options.operations.get(profileOwner(profile, drain)) ?? [])
+    if (running.some(({ table }) => table.counts.working > 0)) return undefined
+    return running.map((operation) => operation.progress(now).waitingFor).find((reason) => reason !== undefined)
+  }
+
   /** Makes the running operations those that the book asks for. True when there is anything new to grant. */
   follow(now: Date): boolean {
     const { book, operations } = this.#options
@@ -79,8 +88,8 @@ export class ProfileOperations implements OperationSource {
     }
     let isNew = false
     for (const [owner, { profile, drain, nodes }] of wanted) {
-      const id = this.#idFor(`${owner}/${book.revision(profile)}`, nodes)
-      const key = `${id} ${[...nodes].sort().join(' ')} ${this.#options.cluster.profiles.get(profile)?.metadata.resourceVersion}`
+      const id = this.#idFor(profile, owner, nodes)
+      const key = this.#keyOf(id, profile, nodes)
       if (this.#taken.get(owner) === key) continue
       this.#taken.set(owner, key)
       operations.add(this.#run(id, profile, drain, nodes, now))
@@ -94,25 +103,41 @@ export class ProfileOperations implements OperationSource {
     return isNew
   }
 
+  /** Another one asks for the roll-out to be made anew. Its gates and its drain are the policy's. */
+  #keyOf(id: string, profile: string, nodes: ReadonlySet<string>): string {
+    const { profiles, policy } = this.#options.cluster
+    const resource = profiles.get(profile)
+    const versions = [resource?.metadata.generation, policy?.metadata.generation]
+    return [id, ...[...nodes].sort(), ...versions, JSON.stringify(waveOf(resource, id))].join(' ')
+  }
+
   /** The node was told to apply this very state and said that it did: what it has applied is about to be reported. */
   #hasJustApplied(node: string): boolean {
     const state = this.#options.cluster.states.get(node)
     const order = state?.spec.order
     const wanted = this.#options.book.entries.get(node)?.want?.sha256
-    if (!order?.work.profile || order.work.profile.desired.sha256 !== wanted) return false
-    const report = state?.status?.agent?.order
-    return report?.id === order.id && report.state === 'Succeeded'
+    if (order?.desired !== 'Run' || order.work.profile?.desired.sha256 !== wanted) return false
+    const { order: report, profile } = state?.status?.agent ?? {}
+    if (report?.id !== order.id || report.state !== 'Succeeded') return false
+    // The agent may remember an order of this name from before it was told something else.
+    return !(profile?.appliedAt && report.finishedAt && profile.appliedAt > report.finishedAt)
   }
 
-  /** A node that came and went takes its turn again under another id: no id ever works twice on a node. */
-  #idFor(stem: string, nodes: ReadonlySet<string>): string {
+  /** A node that came and went takes its turn again under another id. Nodes that are still to come keep the one there is. */
+  #idFor(profile: string, owner: string, nodes: ReadonlySet<string>): string {
+    const { cluster, operations, book } = this.#options
+    const stem = `${owner}/${book.revision(profile)}-`
     const done = new Set(
       [...nodes].flatMap((node) => {
-        const { rollout, completed = [] } = this.#options.cluster.states.get(node)?.status ?? {}
+        const { rollout, completed = [] } = cluster.states.get(node)?.status ?? {}
         return [...(rollout?.phase === 'Done' ? [rollout.operationID] : []), ...completed]
       }),
     )
-    for (let turn = 1; ; turn++) if (!done.has(`${stem}-${turn}`)) return `${stem}-${turn}`
+    const told = cluster.profiles.get(profile)?.status?.waves?.map(({ operationID }) => operationID) ?? []
+    const present = [operations.get(owner)?.id, ...told].find((id) => id?.startsWith(stem) && !done.has(id))
+    if (present !== undefined) return present
+    const turns = [...done].filter((id) => id.startsWith(stem)).map((id) => Number(id.slice(stem.length)))
+    return `${stem}${Math.max(0, ...turns) + 1}`
   }
 
   #run(id: string, profile: string, drain: boolean, nodes: ReadonlySet<string>, now: Date): RunningOperation {
@@ -127,12 +152,16 @@ export class ProfileOperations implements OperationSource {
         isDone: () => false,
         workFor: (node) => book.workFor(node, operation.disruption) ?? operation.work,
         strategy: resource?.spec.strategy,
-        wave: resource?.status?.waves?.find(({ operationID }) => operationID === id),
+        wave: waveOf(resource, id),
         generation: resource?.metadata.generation,
       },
       startedAt: now,
     })
   }
+}
+
+function waveOf(profile: NodeProfile | undefined, id: string): ProfileWave | undefined {
+  return profile?.status?.waves?.find(({ operationID }) => operationID === id)
 }
 
 function operationFor(id: string, update: string, drain: boolean, { policy, profiles }: Cluster): Operation {

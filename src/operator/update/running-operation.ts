@@ -10,6 +10,7 @@ import type { Claim, Request } from '../../core/ledger/grants.ts'
 import { cordonOwner, type Role, roleOf } from '../../core/node/node-facts.ts'
 import { belongsTo } from '../../core/node/order.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
+import { rollOutOf } from '../../core/profile/operation-id.ts'
 import { workKindsOf } from '../../core/time/work-kinds.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
@@ -24,7 +25,7 @@ import type { ServerVersion } from '../server-version.ts'
 import { kubeletCeiling } from './kubelet-ceiling.ts'
 import { MemberTable } from './member-table.ts'
 import { stagedFirst, stagedInTurn } from './staged-requests.ts'
-import { brokenOf, stopOf, waitOf } from './standstill.ts'
+import { brokenOf, leftOutOf, stopOf, waitOf } from './standstill.ts'
 import { haltOf, type Terms } from './terms.ts'
 
 export interface Slots {
@@ -159,7 +160,7 @@ export class RunningOperation {
 
   /** Whether it would work on this node next, were it free. */
   wouldTake(name: string): boolean {
-    if (!this.table.isNext(name) || this.#held() || this.#terms.obstacle?.(name)) return false
+    if (!this.table.isNext(name) || this.held() || this.#starting() || this.#terms.obstacle?.(name)) return false
     const node = this.#cluster.nodes.get(name)
     return node !== undefined && !this.lastObstacle(name, roleOf(node))
   }
@@ -182,7 +183,8 @@ export class RunningOperation {
     return {
       holder: this.id,
       requests: this.#requests(),
-      held: this.#held(),
+      held: this.held(),
+      starting: (shut) => this.#starting(shut),
       apiAway: this.#terms.apiAway ?? 'Stated',
       budgets: this.#terms.budgets,
       limit: { maxUnavailable, ...this.#counted() },
@@ -190,12 +192,12 @@ export class RunningOperation {
   }
 
   /**
-   * Whether a node does not count against its limit by how it stands: it waits for its turn, as far as this operation knows, or is done.
-   * Its slot counts all the same, until what was done for it has been cleaned up.
+   * Whether a node does not count against its limit by how it stands: it waits for its turn, as far as this operation knows, is done
+   * or is gone. Its slot counts all the same, until what was done for it has been cleaned up.
    */
   isUncounted(node: string): boolean {
     const standing = this.table.standing(node)
-    return standing === 'waiting' || standing === 'done'
+    return standing === undefined || standing === 'waiting' || standing === 'done'
   }
 
   /** The control plane goes strictly in turn, so that its order can be told beforehand; of the workers, who has staged goes. */
@@ -249,6 +251,7 @@ export class RunningOperation {
       stop: this.#stop(),
       waitingFor: this.#obstacle(wave) ?? this.#ending(wave),
       broken: brokenOf(this.table),
+      leftOut: leftOutOf(this.table, this.#operation),
       step: this.#operation.step,
     }
   }
@@ -277,15 +280,14 @@ export class RunningOperation {
     return waitOf(this.table)
   }
 
-  #held(): Reason | undefined {
-    const { held, checks } = this.#terms
-    return (
-      haltOf(this.#terms.desired, this.#operation.update) ??
-      this.#stop() ??
-      this.#ceiling() ??
-      held?.() ??
-      checks?.starting(this.waveStanding)
-    )
+  /** Why nothing of it may begin now, whatever the policy says. */
+  held(): Reason | undefined {
+    const { desired, held } = this.#terms
+    return haltOf(desired, this.#operation.update) ?? this.#stop() ?? this.#ceiling() ?? held?.()
+  }
+
+  #starting(shut?: Reason): Reason | undefined {
+    return this.#terms.checks?.starting({ ...this.waveStanding, held: shut })
   }
 
   #stop(): Reason | undefined {
@@ -309,11 +311,16 @@ export class RunningOperation {
     return state ? stagingState(state, this.id) : 'no'
   }
 
+  #holds(node: string): boolean {
+    const holder = this.#slots.holderOf(node)
+    return holder !== undefined && rollOutOf(holder) === rollOutOf(this.id)
+  }
+
   #standing(node: Node, state: NodeState | undefined): Standing | undefined {
     const { isMember, isDone, nodeSelector, takesNewNodes } = this.#terms
     return standingOf(node, state, {
       operation: this.#operation,
-      held: this.#slots.holderOf(node.metadata.name) === this.id,
+      held: this.#holds(node.metadata.name),
       isMember: isMember ?? (({ metadata }) => selects(nodeSelector, metadata.labels)),
       isDone: isDone ?? ((one, its) => isAtTarget(this.#operation, one, its)),
       joinedByMs: takesNewNodes ? undefined : this.#startedAt,

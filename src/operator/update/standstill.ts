@@ -16,7 +16,7 @@ export function brokenOf(table: MemberTable): readonly string[] {
 export function stopOf(table: MemberTable, operation: Operation, { maxFailures }: Strategy): Reason | undefined {
   const { failed, attention } = table.counts
   const names = () => brokenOf(table).join(', ')
-  if (failed + attention - brokenAndSkipped(table, operation) > maxFailures || table.controlPlaneBroken) {
+  if (failed + attention - leftOutOf(table, operation).length > maxFailures || table.controlPlaneBroken) {
     const next = `look at it, then ${remedyOf(operation)}`
     return { code: 'FailuresReached', message: `nothing more starts: ${names()} failed; ${next}` }
   }
@@ -46,12 +46,10 @@ export function waitOf(table: MemberTable): Reason | undefined {
     : { code: 'NodeNotReady', message: `${first} is not Ready; it is worked on when it is back` }
 }
 
-/** A person knows of those: they keep nobody up. */
-function brokenAndSkipped(table: MemberTable, { skip }: Operation): number {
-  let skipped = 0
-  for (const name of skip ?? []) {
+/** Nodes that failed and that a person wants left out: they know of those, which keep nobody up. */
+export function leftOutOf(table: MemberTable, { skip }: Operation): readonly string[] {
+  return [...(skip ?? [])].filter((name) => {
     const standing = table.standing(name)
-    if (standing === 'failed' || standing === 'attention') skipped++
-  }
-  return skipped
+    return standing === 'failed' || standing === 'attention'
+  })
 }

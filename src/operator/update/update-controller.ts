@@ -52,6 +52,8 @@ export interface UpdateControllerOptions {
   readonly checkpoints: Checkpoints
   readonly backups: Pick<Backups, 'obstacle'>
   readonly hooks: Hooks
+  /** Why nothing of an operation may begin now, by the policy. */
+  readonly shut: (operation: RunningOperation) => Reason | undefined
   readonly events: EventRecorder
   readonly namespace: string
   readonly serverVersion: ServerVersion
@@ -237,7 +239,8 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
 
   async function report(running: RunningOperation, signal: AbortSignal): ReturnType<Reconcile> {
     const name = running.owner
-    await checks.advance(name, running.waveStanding, () => running.waveDone(ports.clock.now()), signal)
+    const standing = { ...running.waveStanding, held: running.held() ?? options.shut(running) }
+    await checks.advance(name, standing, () => running.waveDone(ports.clock.now()), signal)
     const update = cluster.updates.get(name)
     if (!update) return undefined
     if (running.isStepDone(ports.clock.now())) {

@@ -1,0 +1,82 @@
+import { describe, expect } from 'vitest'
+import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
+import { nodes, pods } from '../../src/api/kube.ts'
+import { releasingPatch } from '../../src/core/steering/hold-node.ts'
+import { broken, ok, PretendWeb } from './pretend-web.ts'
+import { type Story, scenario } from './story.ts'
+import { shop } from './story-person.ts'
+import type { StoryUpdate } from './story-update.ts'
+
+const onlyW1 = { nodeSelector: { matchLabels: { 'kubernetes.io/hostname': 'w1' } } }
+const gates: DirectUpdateSpec['gates'] = [
+  { name: 'shop', type: 'Http', when: 'AfterNode', url: 'http://shop.example/', timeout: '1m' },
+]
+
+describe('a node that a gate held and that is tried again', () => {
+  const web = new PretendWeb()
+
+  /** Its second drain hangs. */
+  async function isTriedAgain({ cluster, update, person }: Story): Promise<StoryUpdate> {
+    web.answers('shop.example', broken)
+    const running = update.script('true', { gates, ...onlyW1, drain: { timeout: '2m', onTimeout: 'Abort' } })
+    await cluster.nodeIs('w1', 'Failed', 'GateFailed')
+    await person.createsPod('lonely', 'w1')
+    await running.isRetried('1')
+    await cluster.nodeIs('w1', 'Draining', 'PodUnmanaged')
+    return running
+  }
+
+  scenario('stays cordoned when its update is cancelled', { nodes: 3, web }, async (story) => {
+    const { cluster } = story
+    const running = await isTriedAgain(story)
+    await running.isEdited({ desiredState: 'Cancelled' })
+    await cluster.nodeIs('w1', 'Failed', 'GateFailed')
+    await cluster.pass(60_000)
+    expect(cluster.isCordoned('w1')).toBe(true)
+  })
+
+  scenario('stays cordoned when its drain is given up', { nodes: 3, web }, async (story) => {
+    const { cluster, person } = story
+    const running = await isTriedAgain(story)
+    const { reason } = await cluster.nodeIs('w1', 'Failed', 'GateFailed')
+    expect(reason?.message).toContain('tried again, but its drain was given up: shop/lonely')
+    await cluster.pass(60_000)
+    expect(cluster.isCordoned('w1')).toBe(true)
+    await person.deletes(pods, { namespace: shop, name: 'lonely' })
+    web.answers('shop.example', ok)
+    await running.isRetried('2')
+    await running.succeeds()
+    expect(cluster.state('w1')?.status?.rollout?.failure).toBeUndefined()
+  })
+})
+
+describe('a node that failed and is left out', () => {
+  scenario('is none of its update any more once it is released', { nodes: 4 }, async ({ cluster, update, person }) => {
+    cluster.failing.add('w1')
+    const failed = await update.script('true').fails()
+    await failed.isEdited({ skip: ['w1'], retry: { token: '1' } })
+    await failed.hasDone(3)
+    await failed.fails()
+    expect(cluster.taken).toEqual(['w1'])
+    expect(failed.condition('Failed')?.message).toContain(
+      'left out (w1): slipway release w1, then slipway retry update',
+    )
+    const node = cluster.node('w1')
+    await person.changes(nodes, 'w1', (node && releasingPatch(node, cluster.state('w1'))) ?? {})
+    await cluster.until('its slot is back', () => cluster.ledger.grants.length === 0)
+    await failed.isRetried('2')
+    await failed.succeeds()
+    expect(failed.status.summary).toMatchObject({ done: 3, skipped: 1, failed: 0 })
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 1, w2: 1, w3: 1 })
+  })
+
+  scenario('ends its update well at once where its drain was given up', { nodes: 4 }, async (story) => {
+    const { cluster, update, person } = story
+    await person.createsPod('lonely', 'w1')
+    const drain = { timeout: '1m', onTimeout: 'Abort' as const }
+    const failed = await update.script('true', { drain }).fails()
+    await failed.isEdited({ skip: ['w1'], retry: { token: '1' } })
+    await failed.succeeds()
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 0, w2: 1, w3: 1 })
+  })
+})
