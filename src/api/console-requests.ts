@@ -1,7 +1,7 @@
 // What the page may send, checked at the door. Apart from console.ts, so that the page carries no schema library.
 
 import { z } from 'zod'
-import { type ActionRequest, consoleActions, type PlanRequest } from './console.ts'
+import { type ActionRequest, consoleActions, namedAtMost, type PlanRequest } from './console.ts'
 import { objectName } from './scalars.ts'
 
 const manifest = z.string().min(1).max(200_000)
@@ -9,7 +9,8 @@ const manifest = z.string().min(1).max(200_000)
 export const actionRequestSchema = z.strictObject({
   action: z.enum(consoleActions),
   update: objectName.optional(),
-  nodes: z.array(objectName).max(100).optional(),
+  profile: objectName.optional(),
+  nodes: z.array(objectName).max(namedAtMost).optional(),
   reason: z.string().max(256).optional(),
   manifest: manifest.optional(),
 }) satisfies z.ZodType<ActionRequest>

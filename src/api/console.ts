@@ -25,8 +25,10 @@ export interface NodeTile {
   readonly group: string
   readonly role: 'ControlPlane' | 'Worker'
   readonly phase: TilePhase
-  /** Absent: nothing is going on. */
+  /** The update that concerns it most; absent also while a profile or maintenance is at work there. */
   readonly update?: string
+  /** The NodeProfile that is at work there by itself, or failed. */
+  readonly profile?: string
   readonly wave?: number
   readonly since?: string
   readonly reason?: Reason
@@ -131,6 +133,8 @@ export interface CauseView {
   readonly nextCheck?: string
   readonly nodes: readonly string[]
   readonly updates: readonly string[]
+  /** NodeProfiles that roll out by themselves. */
+  readonly profiles: readonly string[]
   /** From what is seen to what is at the bottom of it. */
   readonly because: readonly { readonly what: string; readonly detail: string; readonly since?: string }[]
   readonly nextStep?: string
@@ -263,14 +267,19 @@ export interface NodeLog {
 }
 
 export const consoleActions = [
-  ...(['pause', 'resume', 'cancel', 'approve', 'retry', 'skip'] as const),
+  ...(['pause', 'resume', 'cancel', 'approve', 'retry', 'retry-profile', 'skip'] as const),
   ...(['run-now', 'hold', 'release', 'stop-all', 'go-on-all', 'create'] as const),
 ] as const
 export type ConsoleAction = (typeof consoleActions)[number]
 
+/** As many nodes as spec.retry and spec.skip can name. */
+export const namedAtMost = 100
+
 export interface ActionRequest {
   readonly action: ConsoleAction
   readonly update?: string | undefined
+  /** Of retry-profile. */
+  readonly profile?: string | undefined
   readonly nodes?: readonly string[] | undefined
   /** Of run-now, hold and stop-all. */
   readonly reason?: string | undefined

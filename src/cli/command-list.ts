@@ -89,7 +89,7 @@ export const commandGroups: readonly CommandGroup[] = [
         load: async () => (await import('./commands/status.ts')).addStatus,
       },
       {
-        commands: { why: 'what a node, update or pod waits for, and what to do' },
+        commands: { why: 'what a node, update, profile or pod waits for, and what to do' },
         load: async () => (await import('./commands/why.ts')).addWhy,
       },
       {

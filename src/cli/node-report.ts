@@ -16,7 +16,9 @@ export interface NodeReport {
   readonly cordonedBy?: string
   readonly kubelet?: string
   readonly agent?: string
+  /** The name of what the node is, or was last, taken for: of a DirectUpdate, unless `kind` says otherwise. */
   readonly update?: string
+  readonly kind?: 'NodeProfile' | 'Maintenance'
   readonly phase?: NodePhase
   readonly since?: string
   readonly step?: string
@@ -40,6 +42,7 @@ export function nodeReport(node: Node, state: NodeState | undefined): NodeReport
     ...(kubelet !== undefined && { kubelet }),
     ...(agent !== undefined && { agent }),
     ...(rollout && { update: rollout.update, phase: rollout.phase, since: rollout.since }),
+    ...(rollout?.kind && rollout.kind !== 'DirectUpdate' && { kind: rollout.kind }),
     ...(step !== undefined && { step }),
     ...(reason && { reason }),
     ...(isRolledBack(state) && { rolledBack: true }),

@@ -1,8 +1,10 @@
 // Reading from the cluster for one answer: whole lists, and the difference between "no such object" and "no such kind".
 
+import { directUpdates } from '../api/direct-update.ts'
 import type { KubeObject, ResourceType } from '../api/kube.ts'
 import { isKubeError } from '../api/kube-error.ts'
 import { type MaintenancePolicy, maintenancePolicies, policyName } from '../api/maintenance-policy.ts'
+import { nodeProfiles } from '../api/node-profile.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import { installHint } from '../core/failure.ts'
 import type { KubeApi, ObjectRef, Selection } from '../ports/kube-api.ts'
@@ -63,9 +65,22 @@ export async function mustFind<T extends KubeObject>(
 ): Promise<T> {
   const object = await find(api, type, ref, signal)
   if (object) return object
+  if (type.kind === directUpdates.kind && (await isProfile(api, ref, signal))) {
+    throw new SlipwayError('NotFound', `there is no DirectUpdate named ${ref.name}, but a NodeProfile`, {
+      nextStep: `slipway why ${ref.name}; slipway retry --profile ${ref.name} tries it again where it failed`,
+    })
+  }
   throw new SlipwayError('NotFound', `there is no ${type.kind} named ${ref.name}`, {
     nextStep: 'look at what there is: slipway status, slipway nodes',
   })
+}
+
+/** Not so where nobody tells. */
+async function isProfile(api: KubeApi, ref: ObjectRef, signal: AbortSignal): Promise<boolean> {
+  return api.get(nodeProfiles, ref, signal).then(
+    () => true,
+    () => false,
+  )
 }
 
 export function readPolicy(api: KubeApi, signal: AbortSignal): Promise<MaintenancePolicy | undefined> {

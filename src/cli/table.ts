@@ -1,4 +1,4 @@
-// Columns for people: as wide as their content, two spaces between; on a terminal the last one is cut at the edge.
+// Columns for people: as wide as their content, two spaces between; on a narrow terminal some are left out, and the last is cut.
 
 import type { Terminal } from './dependencies.ts'
 import { printable } from './printable.ts'
@@ -6,24 +6,49 @@ import { printable } from './printable.ts'
 export interface Column<Row> {
   readonly title: string
   readonly value: (row: Row) => string
+  /** It goes where a window is too narrow for the last column, the lowest first. */
+  readonly spare?: number
 }
+
+/** So much of the last column, which says why, is worth more than a spare one. */
+const lastAtLeast = 40
 
 export function tableLines<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   width: number = Number.POSITIVE_INFINITY,
 ): readonly string[] {
-  const cells = [
-    columns.map((column) => column.title),
-    ...rows.map((row) => columns.map((column) => harmless(column.value(row)))),
-  ]
-  const widths = columns.map((_, index) => cells.reduce((max, row) => Math.max(max, row[index]?.length ?? 0), 0))
-  return cells.map((row) => {
-    const line = row
-      .map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)))
+  const whole = columns.map((column) => {
+    const cells = [column.title, ...rows.map((row) => harmless(column.value(row)))]
+    return { cells, spare: column.spare, width: cells.reduce((most, cell) => Math.max(most, cell.length), 0) }
+  })
+  const shown = fitting(whole, width)
+  return [columns, ...rows].map((_, row) => {
+    const line = shown
+      .map(({ cells, width: own }, index) => (index === shown.length - 1 ? cells[row] : cells[row]?.padEnd(own)))
       .join('  ')
     return cut(line.trimEnd(), width)
   })
+}
+
+interface Fitted {
+  readonly cells: readonly string[]
+  readonly spare: number | undefined
+  readonly width: number
+}
+
+function fitting(columns: readonly Fitted[], width: number): readonly Fitted[] {
+  const needs = columns.reduce(
+    (sum, column, index) => sum + (index < columns.length - 1 ? column.width + 2 : Math.min(column.width, lastAtLeast)),
+    0,
+  )
+  const [first] = columns.filter(({ spare }) => spare !== undefined).toSorted((a, b) => (a.spare ?? 0) - (b.spare ?? 0))
+  return needs <= width || !first
+    ? columns
+    : fitting(
+        columns.filter((column) => column !== first),
+        width,
+      )
 }
 
 /** A name or message may hold anything: it makes no line of its own, and what would move the cursor is shown. */

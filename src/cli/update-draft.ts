@@ -55,8 +55,9 @@ export async function draftUpdate(deps: DraftDependencies, options: DraftOptions
   if (
     [kubernetes, osImage, osPackages, profile, reboot, options.script, filename].every((what) => what === undefined)
   ) {
-    throw new SlipwayError('Usage', 'there is nothing to do: no Kubernetes version, no image, no packages, no script', {
-      nextStep: 'give --kubernetes VERSION, --os-image IMAGE, --os-packages Security, --script FILE or -f FILE',
+    throw new SlipwayError('Usage', 'there is nothing to do: the command names no work', {
+      nextStep:
+        'give --kubernetes VERSION, --os-image IMAGE, --os-packages Security, --profile NAME, --script FILE, --reboot Always or -f FILE',
     })
   }
   const script = options.script === undefined ? undefined : await readScript(deps, options.script)

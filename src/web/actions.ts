@@ -4,15 +4,17 @@ import { askedByAnnotation } from '../api/audit.ts'
 import type { ActionAnswer, ActionRequest } from '../api/console.ts'
 import { actionRequestSchema } from '../api/console-requests.ts'
 import { type DirectUpdateSpec, directUpdates } from '../api/direct-update.ts'
-import { nodes } from '../api/kube.ts'
+import { type KubeObject, nodes, type ResourceType } from '../api/kube.ts'
 import { isKubeError } from '../api/kube-error.ts'
 import { maintenancePolicies, policyName } from '../api/maintenance-policy.ts'
+import { nodeProfiles } from '../api/node-profile.ts'
 import { nodeStates } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import { isMarked } from '../core/node/node-marks.ts'
 import { shapeFaults } from '../core/shape-faults.ts'
 import { approve, cancel, type Decide, pause, resume, retry, runNow, skip } from '../core/steering/decide-steering.ts'
 import { holdingPatch, releasingPatch, whatWasReleased, workDoubt } from '../core/steering/hold-node.ts'
+import { retryProfile } from '../core/steering/retry-profile.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Random } from '../ports/random.ts'
@@ -56,6 +58,8 @@ export class ActionDesk {
         return this.#steer(request, cancel(false), '', signal)
       case 'retry':
         return this.#steer(request, retry(named, this.#deps.random.uuid()), list, signal)
+      case 'retry-profile':
+        return this.#retryProfile(given(request.profile, 'a profile'), named, signal)
       case 'skip':
         return this.#steer(request, skip(mustHave(named, 'nodes')), list, signal)
       case 'approve':
@@ -77,17 +81,31 @@ export class ActionDesk {
   }
 
   async #steer(request: ActionRequest, decide: Decide, options: string, signal: AbortSignal): Promise<ActionAnswer> {
-    const { api } = this.#deps
     const name = given(request.update, 'an update')
-    const said = await again(async () => {
-      const update = await api.get(directUpdates, { name }, signal)
-      const decided = decide(update)
-      const { uid, resourceVersion } = update.metadata
-      const body = { metadata: { uid, resourceVersion }, spec: decided.spec }
-      await api.patch(directUpdates, { name }, { type: 'merge', body }, signal)
-      return decided.said
+    const message = await this.#patchSpec(directUpdates, name, decide, signal)
+    return { message, command: `slipway ${request.action} ${name}${options}` }
+  }
+
+  async #retryProfile(name: string, named: readonly string[], signal: AbortSignal): Promise<ActionAnswer> {
+    const uuid = this.#deps.random.uuid()
+    const message = await this.#patchSpec(nodeProfiles, name, (found) => retryProfile(found, named, uuid), signal)
+    return { message, command: ['slipway retry --profile', name, ...named].join(' ') }
+  }
+
+  async #patchSpec<T extends KubeObject>(
+    type: ResourceType<T>,
+    name: string,
+    decide: (found: T) => { readonly spec: object; readonly said: string },
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { api } = this.#deps
+    return again(async () => {
+      const found = await api.get(type, { name }, signal)
+      const { spec, said } = decide(found)
+      const { uid, resourceVersion } = found.metadata
+      await api.patch(type, { name }, { type: 'merge', body: { metadata: { uid, resourceVersion }, spec } }, signal)
+      return `${name}: ${said}`
     })
-    return { message: `${name}: ${said}`, command: `slipway ${request.action} ${name}${options}` }
   }
 
   async #eachNode({ action, nodes: named, reason }: ActionRequest, signal: AbortSignal): Promise<ActionAnswer> {

@@ -121,11 +121,12 @@ export class Fleet {
 
   #placeOf(name: string): Place | undefined {
     const rollout = this.#watch.states.get(name)?.status?.rollout
+    const isOfUpdate = (rollout?.kind ?? 'DirectUpdate') === 'DirectUpdate'
     let best: { readonly rank: number; readonly followed: Followed } | undefined
     for (const followed of this.#followed.values()) {
       const member = followed.roster.get(name)
       if (!member) continue
-      const isOfRollout = rollout?.update === followed.update.metadata.name
+      const isOfRollout = isOfUpdate && rollout?.update === followed.update.metadata.name
       const isOpen = !followed.roster.isEnded
       const isLive = isOfRollout && rollout.phase !== 'Done'
       const wants = isOpen && member.standing !== 'skipped' && member.standing !== 'done'

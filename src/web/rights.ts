@@ -17,6 +17,7 @@ const patchUpdates: Right = { verb: 'patch', group, resource: 'directupdates' }
 const createUpdates: Right = { verb: 'create', group, resource: 'directupdates' }
 const approveUpdates: Right = { verb: 'update', group, resource: 'directupdates/approval' }
 const patchNodes: Right = { verb: 'patch', group: '', resource: 'nodes' }
+const patchProfiles: Right = { verb: 'patch', group, resource: 'nodeprofiles' }
 const patchPolicy: Right = { verb: 'patch', group, resource: 'maintenancepolicies' }
 
 /** Who may not create updates may only approve them, though to write that word they may patch. */
@@ -28,6 +29,7 @@ const needs: Readonly<Record<ConsoleAction, readonly Right[]>> = {
   resume: steer,
   cancel: steer,
   retry: steer,
+  'retry-profile': [patchProfiles],
   skip: steer,
   approve,
   'run-now': approve,

@@ -77,7 +77,11 @@ test('Why: hold, skip, resume, run now and release, each at the cause it answers
   const name = /slipway hold ([\w-]+)/.exec((await view.outcome()) ?? '')?.[1] ?? ''
   const heldBy = async (node: string) => holdOf(await bed.person.get(nodes, { name: node }, signal))
   expect(await heldBy(name)).toContain('mira')
-  await press(view, /^Skip (these nodes|node)$/)
+  await press(view, /^Skip (these nodes|node)…$/)
+  await page
+    .getByRole('alertdialog')
+    .getByRole('button', { name: /^Leave (it|them) out$/ })
+    .click()
   await expect.poll(async () => (await spec()).skip).toContain(name)
 
   const pausing = { type: 'merge', body: { spec: { desiredState: 'Paused' } } } as const

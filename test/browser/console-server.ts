@@ -31,6 +31,8 @@ export interface ConsoleBedOptions {
   readonly may?: (verb: string, resource: string) => boolean
   /** Simulated seconds per second from then on; 0 (unless told) = time stands still. */
   readonly speed?: number
+  /** The page is that of `slipway demo`. */
+  readonly demo?: boolean
   /** In place of the built page. */
   readonly files?: StaticFiles
 }
@@ -76,7 +78,7 @@ export async function startConsole(options: ConsoleBedOptions): Promise<ConsoleB
       random: new SystemRandom(),
       log: silentLog,
       files: options.files ?? (await readPage()),
-      cluster: { name: 'test', server: 'in memory', demo: true },
+      cluster: { name: 'test', server: 'in memory', demo: options.demo ?? false },
       version: '0.1.0',
       namespace: demoNamespace,
       port: 0,

@@ -10,7 +10,7 @@ import { showPage } from './shown-page.ts'
 const folder = new URL('../../docs/pictures/', import.meta.url)
 const mostBytes = 130_000
 
-const shown = showPage({ situation: 'blocked', nodes: 60 }, 'fleet', { width: 1280, height: 720 })
+const shown = showPage({ situation: 'blocked', nodes: 60, demo: true }, 'fleet', { width: 1280, height: 720 })
 
 async function picture(
   name: string,

@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { reasonCatalogue } from '../../src/api/reason.ts'
 import { argumentSources } from '../../src/cli/completion/candidates.ts'
 import { everyCommand, makeProgram, pathOf } from '../../src/cli/program.ts'
 import { shellWords } from '../../src/core/import/shell-words.ts'
@@ -69,6 +70,18 @@ describe('what the pages show can be typed', () => {
   })
 })
 
+describe('what reasons advise can be typed', () => {
+  const lines = [...new Set(Object.values(reasonCatalogue).flatMap(advised))]
+
+  test('and there is some advice', () => {
+    expect(lines.length).toBeGreaterThan(5)
+  })
+
+  test.each(lines)('%s', async (line) => {
+    expect(await typed(line)).toHaveLength(1)
+  })
+})
+
 test('names are completed for arguments that are there', () => {
   const present = commands.flatMap((command) =>
     command.registeredArguments.map((argument) => `${command.name()} ${argument.name()}`),
@@ -116,6 +129,19 @@ function shellLines(text: string): readonly string[] {
           .replace(/^(?:\.\/|kubectl )slipway /, 'slipway ')
           .trim(),
       ),
+  )
+}
+
+/** The commands inside a sentence: names of commands, options and what stands in capitals for a name; the rest goes on with the sentence. */
+function advised(sentence: string): readonly string[] {
+  return [...sentence.matchAll(/\bslipway( [a-z][a-z-]*)((?: [a-z]+)?)((?: (?:--[a-z-]+|[A-Z]+))*)/g)].map(
+    ([, name = '', sub = '', rest = '']) => {
+      const command = tree.commands.find((one) => one.name() === name.trim())
+      const isSub = command?.commands.some((one) => one.name() === sub.trim())
+      return `slipway${name}${isSub ? sub + rest : sub === '' ? rest : ''}`.replaceAll(/\b[A-Z]+\b/g, (word) =>
+        word.toLowerCase(),
+      )
+    },
   )
 }
 

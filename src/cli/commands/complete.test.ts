@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { cliFixture, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
+import { nodeProfile } from '../../../test/samples/profiles.ts'
 import { KubeError } from '../../api/kube-error.ts'
 import { maintenancePolicies } from '../../api/maintenance-policy.ts'
+import { nodeProfiles } from '../../api/node-profile.ts'
 
 async function offered(words: readonly string[], api = upgradeMidway()): Promise<readonly string[]> {
   const cli = cliFixture(api)
@@ -22,6 +24,7 @@ describe('completion', () => {
     { words: ['why', 't'], offers: ['to-1-36'] },
     { words: ['retry', ''], offers: ['to-1-36'] },
     { words: ['retry', 'to-1-36', 'w1', 'w2'], offers: ['w2'] },
+    { words: ['update', '--skip', 'w4'], offers: ['w4'] },
     { words: ['status', '-o', ''], offers: ['table', 'json', 'yaml'] },
     { words: ['status', '--output=j'], offers: ['--output=json'] },
     { words: ['status', '--output', '=', ''], offers: ['--output=table', '--output=json', '--output=yaml'] },
@@ -44,6 +47,16 @@ describe('completion', () => {
     expect(await offered(['backup', 'create', '--store', ''], api)).toEqual(['nightly'])
     expect(await offered(['update', '--backup-store', ''], api)).toEqual(['nightly'])
     expect(await offered(['plan', '--backup', ''], api)).toEqual(['Required', 'IfConfigured', 'Never'])
+  })
+
+  it.each([
+    { words: ['retry', '--profile', ''], offers: ['base', 'gpu'] },
+    { words: ['retry', '--profile', 'base', 'w1'], offers: ['w1'] },
+    { words: ['update', '--profile', 'g'], offers: ['gpu'] },
+    { words: ['plan', '--profile=b'], offers: ['--profile=base'] },
+  ])('knows profiles: $words', async ({ words, offers }) => {
+    const profiles = ['base', 'gpu'].map((name) => nodeProfile(name, { sysctls: { 'vm.swappiness': '10' } }))
+    expect(await offered(words, upgradeMidway().put(nodeProfiles, ...profiles))).toEqual(offers)
   })
 
   it('is silent where nobody answers', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
-import { cliFixture } from '../../../test/cli/cli-fixture.ts'
+import { cliFixture, node } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
-import { events } from '../../api/kube.ts'
+import { events, nodes } from '../../api/kube.ts'
+import { KubeError } from '../../api/kube-error.ts'
 
 const event = (name: string, about: string, second: number, changes: object = {}) => ({
   metadata: { name, namespace: 'default' },
@@ -43,11 +44,23 @@ describe('events', () => {
     { argv: ['w2'], names: ['w2'] },
     { argv: ['--warnings'], names: ['w2'] },
     { argv: ['--last', '1'], names: ['w1'] },
-    { argv: ['nobody'], names: [] },
+    { argv: ['w9'], names: [] },
+    { argv: ['w1', '--warnings'], names: [] },
   ])('chooses by $argv', async ({ argv, names }) => {
-    const cli = cliFixture(told())
+    const cli = cliFixture(told().put(nodes, node('w9')))
     await cli.run('events', ...argv, '-o', 'json')
     expect((JSON.parse(cli.out.text) as { name: string }[]).map(({ name }) => name)).toEqual(names)
+  })
+
+  it('a name that nothing has is no quiet one', async () => {
+    const cli = cliFixture(told())
+    expect(await cli.run('events', 'w11')).toBe(2)
+    expect(cli.err.text).toContain('nothing that Slipway tells of is named w11 [NotFound]\nnext: ')
+    const unread = told()
+    unread.before = (verb) => {
+      if (verb === 'get') throw new KubeError('Forbidden', 'you may not')
+    }
+    expect(await cliFixture(unread).run('events', 'w11')).toBe(0)
   })
 
   it('goes on with what happens next, each once', async () => {

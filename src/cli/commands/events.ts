@@ -1,12 +1,17 @@
 // slipway events: what Slipway said of updates, nodes and the rest, in the order of time.
 
 import { type Command, Option } from 'commander'
-import { events, type KubeEvent } from '../../api/kube.ts'
+import { directUpdates } from '../../api/direct-update.ts'
+import { events, type KubeEvent, nodes, type ResourceType } from '../../api/kube.ts'
+import { isKubeError } from '../../api/kube-error.ts'
+import { maintenancePolicies } from '../../api/maintenance-policy.ts'
+import { nodeProfiles } from '../../api/node-profile.ts'
+import { scheduledUpdates, updateSchedules } from '../../api/schedule.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { followCollection } from '../follow-collection.ts'
-import { listAll } from '../read-cluster.ts'
+import { find, listAll } from '../read-cluster.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { type Column, cut, tableLines, widthOf, writeLines } from '../table.ts'
 import { ageText } from '../time-text.ts'
@@ -40,7 +45,7 @@ export function addEvents(parent: Command, run: RunAction): void {
     .description(
       'Shows the Events of Slipway, the oldest first: all, or those of one update, node, profile or schedule. Clusters keep Events for an hour by default. With -w it goes on with what happens next.',
     )
-    .argument('[update|node]', 'only what is about it')
+    .argument('[update|node|profile]', 'only what is about it')
     .addOption(new Option('-w, --watch', 'go on until stopped; with --output json, a line for each'))
     .option('--warnings', 'only warnings')
     .option('--last <n>', 'only the last so many', wholeNumber(1, 100_000))
@@ -65,10 +70,34 @@ async function runEvents(
   const { out, clock, signal } = context
   const { items } = await listAll(await context.api(), events, { namespace }, signal)
   const told = chosen(items, subject, options).slice(options.last === undefined ? 0 : -options.last)
+  if (subject !== undefined && chosen(items, subject, { output: options.output }).length === 0)
+    await mustBeSomething(context, subject)
   if (options.output !== 'table') await writeValue(context, options.output, told)
   else if (told.length === 0) out.write(`no Event${subject === undefined ? '' : ` of ${subject}`} is kept\n`)
   else writeLines(out, tableLines(columns(clock.now()), told, widthOf(out)))
   return exitCode.done
+}
+
+const subjects: readonly ResourceType[] = [
+  ...[nodes, directUpdates, nodeProfiles, scheduledUpdates],
+  ...[updateSchedules, maintenancePolicies],
+]
+
+/** That nothing was told of a mistyped name would say that all is quiet. */
+async function mustBeSomething(context: CommandContext, name: string): Promise<void> {
+  const api = await context.api()
+  for (const type of subjects) {
+    try {
+      if (await find(api, type, { name }, context.signal)) return
+    } catch (error) {
+      // Who may not read it cannot say that it is not there.
+      if (isKubeError(error, 'Forbidden')) return
+      throw error
+    }
+  }
+  throw new SlipwayError('NotFound', `nothing that Slipway tells of is named ${name}`, {
+    nextStep: 'look at what there is: slipway status, slipway nodes',
+  })
 }
 
 function chosen(
@@ -99,10 +128,10 @@ function told({ metadata, eventTime, series, type, reason, regarding, related, n
 
 const columns = (now: Date): readonly Column<ToldEvent>[] => [
   { title: 'AGO', value: ({ at }) => ageText(at, now) },
-  { title: 'TYPE', value: ({ type }) => type },
+  { title: 'TYPE', spare: 2, value: ({ type }) => type },
   { title: 'REASON', value: ({ reason }) => reason },
   { title: 'ABOUT', value: ({ kind, name }) => `${kind}/${name}` },
-  { title: 'TIMES', value: ({ count }) => String(count) },
+  { title: 'TIMES', spare: 1, value: ({ count }) => String(count) },
   { title: 'MESSAGE', value: ({ message }) => message.replaceAll('\n', ' ') },
 ]
 

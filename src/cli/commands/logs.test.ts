@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { agentOf, cliFixture, nodeState } from '../../../test/cli/cli-fixture.ts'
+import { agentOf, cliFixture, node, nodeState } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { gzipCompression } from '../../adapters/compression/gzip.ts'
+import { nodes } from '../../api/kube.ts'
 import { type AgentStatus, logQuestionSchema, logsAnnotation, nodeStates } from '../../api/node-state.ts'
 
 const order: NonNullable<AgentStatus['order']> = {
@@ -14,7 +15,9 @@ const order: NonNullable<AgentStatus['order']> = {
 }
 
 function cluster(): FakeKubeApi {
-  return new FakeKubeApi().put(nodeStates, nodeState('w1', undefined, agentOf(order)), nodeState('w2'))
+  return new FakeKubeApi()
+    .put(nodeStates, nodeState('w1', undefined, agentOf(order)), nodeState('w2'))
+    .put(nodes, node('w3'))
 }
 
 /** Operator and agent in one: answers the annotation. */
@@ -46,7 +49,8 @@ describe('slipway logs', () => {
   it.each([
     { argv: ['w1', '--step', 'reboot'], says: 'it has job-upgrade, job-check' },
     { argv: ['w2'], says: 'no order has been carried out on w2' },
-    { argv: ['w9'], says: 'no NodeState named w9' },
+    { argv: ['w3'], says: 'no agent has reported from w3 [NotFound]\nnext: see what is missing there: slipway why w3' },
+    { argv: ['w9'], says: 'there is no Node named w9' },
   ])('says what is wrong: $argv', async ({ argv, says }) => {
     const cli = cliFixture(cluster())
     expect(await cli.run('logs', ...argv)).toBe(2)

@@ -1,6 +1,7 @@
 // slipway logs: what the steps of a node's order wrote. Ends stand in the status; more is asked for through the operator.
 
 import type { Command } from 'commander'
+import { nodes } from '../../api/kube.ts'
 import {
   type AgentStatus,
   type LogQuestion,
@@ -14,7 +15,7 @@ import { awaitAnswer } from '../await-answer.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { printable } from '../printable.ts'
-import { mustFind } from '../read-cluster.ts'
+import { find, mustFind } from '../read-cluster.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { wholeNumber } from '../usage.ts'
 
@@ -56,12 +57,22 @@ Examples:
 }
 
 async function runLogs(context: CommandContext, node: string, options: LogsOptions): Promise<number> {
-  const state = await mustFind(await context.api(), nodeStates, { name: node }, context.signal)
+  const state = await stateOf(context, node)
   const isCurrent = options.order === undefined || options.order === state.status?.agent?.order?.id
   const logs = options.full || !isCurrent ? [await fetchLog(context, state, options)] : tailsOf(state, options)
   if (options.output !== 'table') await writeValue(context, options.output, logs)
   else writeLogs(context, logs)
   return exitCode.done
+}
+
+async function stateOf(context: CommandContext, name: string): Promise<NodeState> {
+  const api = await context.api()
+  const state = await find(api, nodeStates, { name }, context.signal)
+  if (state) return state
+  await mustFind(api, nodes, { name }, context.signal)
+  throw new SlipwayError('NotFound', `no agent has reported from ${name}`, {
+    nextStep: `see what is missing there: slipway why ${name}`,
+  })
 }
 
 function tailsOf({ metadata, status }: NodeState, { step }: LogsOptions): readonly StepLog[] {

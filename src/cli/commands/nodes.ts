@@ -57,13 +57,18 @@ async function runNodes(context: CommandContext, options: NodesOptions): Promise
 
 const columns: readonly Column<NodeReport>[] = [
   { title: 'NODE', value: (node) => node.name },
-  { title: 'ROLE', value: (node) => node.role },
+  { title: 'ROLE', spare: 2, value: (node) => node.role },
   { title: 'READY', value: (node) => (node.ready ? 'yes' : 'no') },
-  { title: 'CORDONED BY', value: (node) => node.cordonedBy ?? '-' },
-  { title: 'KUBELET', value: (node) => node.kubelet ?? '-' },
-  { title: 'AGENT', value: (node) => node.agent ?? '-' },
-  { title: 'UPDATE', value: (node) => node.update ?? '-' },
+  { title: 'CORDONED BY', spare: 5, value: (node) => node.cordonedBy ?? '-' },
+  { title: 'KUBELET', spare: 3, value: (node) => node.kubelet ?? '-' },
+  { title: 'AGENT', spare: 1, value: (node) => node.agent ?? '-' },
+  { title: 'UPDATE', value: takenFor },
   { title: 'PHASE', value: (node) => node.phase ?? '-' },
-  { title: 'STEP', value: (node) => node.step ?? '-' },
+  { title: 'STEP', spare: 4, value: (node) => node.step ?? '-' },
   { title: 'REASON', value: (node) => node.reason?.message ?? '' },
 ]
+
+function takenFor({ kind, update = '-' }: NodeReport): string {
+  if (kind === 'Maintenance') return '(maintenance)'
+  return kind === 'NodeProfile' ? `profile ${update}` : update
+}

@@ -225,6 +225,18 @@ describe('nodes', () => {
     expect(lines.filter((line) => line.endsWith('…')).length).toBeGreaterThan(0)
   })
 
+  it.each([
+    ['nodes', /^NODE +READY +UPDATE +PHASE +REASON$/m, /^w1 .* Draining +waiting for PodDisruptionBudget shop/m],
+    ['status', /^NAME +PHASE +DONE .*FAILED .*WHY$/m, /^to-1-36 .* w1 Draining: waiting for Pod/m],
+  ])('%s says why also in a window of 80 columns', async (command, head, row) => {
+    const cli = cliFixture(upgradeMidway())
+    cli.out.isTTY = true
+    cli.out.columns = 80
+    await cli.run(command)
+    expect(cli.out.text).toMatch(head)
+    expect(cli.out.text).toMatch(row)
+  })
+
   it('refuses a selector that is none', async () => {
     const cli = cliFixture(upgradeMidway())
     expect(await cli.run('nodes', '-l', 'pool in a')).toBe(2)
@@ -241,7 +253,7 @@ describe('why', () => {
     expect(cli.out.text).toContain('DirectUpdate to-1-36: ')
     const idle = cliFixture(new FakeKubeApi())
     expect(await idle.run('why')).toBe(0)
-    expect(idle.out.text).toBe('nothing waits: no update is under way, and no node is under work\n')
+    expect(idle.out.text).toBe('nothing waits: no update or profile is under way, and no node is under work\n')
   })
 
   it('without a name tells of nodes under work of another kind', async () => {
@@ -260,7 +272,7 @@ describe('why', () => {
         PodDisruptionBudget: a PodDisruptionBudget allows no disruption now; bring the workload back to full health
         w1 is Draining for update to-1-36, 2 of 12 pods left (since 12:02:30, 2m30s)
         w1 is cordoned by update to-1-36
-        the ledger counts w1 as away for to-1-36 (since 12:02:30, 2m30s)
+        the ledger counts w1 as away for update to-1-36 (since 12:02:30, 2m30s)
       "
     `)
   })
@@ -343,6 +355,6 @@ describe('why', () => {
   it('says that nothing has this name', async () => {
     const cli = cliFixture(new FakeKubeApi())
     expect(await cli.run('why', 'ghost')).toBe(2)
-    expect(cli.err.text).toContain('error: there is no node, update or pod named ghost [NotFound]\n')
+    expect(cli.err.text).toContain('error: there is no node, update, profile or pod named ghost [NotFound]\n')
   })
 })

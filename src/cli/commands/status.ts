@@ -125,12 +125,12 @@ const listColumns: readonly Column<Listed>[] = [
   { title: 'NAME', value: ({ view }) => view.name },
   { title: 'PHASE', value: ({ view }) => view.phase },
   { title: 'DONE', value: ({ view }) => `${view.counts.done}/${view.counts.total}` },
-  { title: 'WAVE', value: ({ view }) => waveText(view) },
-  { title: 'WORKING', value: ({ view }) => String(view.counts.working) },
-  { title: 'WAITING', value: ({ view }) => String(view.counts.waiting) },
+  { title: 'WAVE', spare: 4, value: ({ view }) => waveText(view) },
+  { title: 'WORKING', spare: 2, value: ({ view }) => String(view.counts.working) },
+  { title: 'WAITING', spare: 1, value: ({ view }) => String(view.counts.waiting) },
   { title: 'FAILED', value: ({ view }) => String(view.counts.failed) },
-  { title: 'TARGET', value: ({ update }) => targetText(update) },
-  { title: 'AGE', value: ({ update, view }) => ageText(update.metadata.creationTimestamp, view.now) },
+  { title: 'TARGET', spare: 5, value: ({ update }) => targetText(update) },
+  { title: 'AGE', spare: 3, value: ({ update, view }) => ageText(update.metadata.creationTimestamp, view.now) },
   { title: 'WHY', value: ({ view }) => whyText(view) },
 ]
 

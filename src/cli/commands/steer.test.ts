@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { cliFixture, operation, update, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
+import { cliFixture, node, operation, update, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { nodeProfile } from '../../../test/samples/profiles.ts'
 import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
+import { nodes } from '../../api/kube.ts'
 import { type NodeProfile, type NodeProfileSpec, type NodeProfileStatus, nodeProfiles } from '../../api/node-profile.ts'
 
 const running: DirectUpdateStatus = { phase: 'InProgress', operationID: operation }
@@ -15,7 +16,9 @@ const failed: DirectUpdateStatus = {
 }
 
 async function say(argv: readonly string[], status: DirectUpdateStatus, spec: Partial<DirectUpdate['spec']> = {}) {
-  const api = new FakeKubeApi().put(directUpdates, update(status, { kubernetes: { version: 'v1.36.3' }, ...spec }))
+  const api = new FakeKubeApi()
+    .put(nodes, ...['w1', 'w2', 'w3'].map((name) => node(name)))
+    .put(directUpdates, update(status, { kubernetes: { version: 'v1.36.3' }, ...spec }))
   const cli = cliFixture(api)
   const code = await cli.run(...argv)
   const { spec: written } = await api.get(directUpdates, { name: 'to-1-36' }, new AbortController().signal)
@@ -26,6 +29,12 @@ const hook = { hook: 'start', when: 'BeforeUpdate', timeout: '5m', http: { url: 
 const refusedByHook: DirectUpdateStatus = {
   ...{ phase: 'RequiresAttention', operationID: operation },
   hooks: [{ ...hook, operationID: operation, state: 'Failed', since: '2026-11-15T12:00:00Z' }],
+}
+
+const since = { lastTransitionTime: '2026-11-15T12:00:00Z', message: 'failed 3 times (on cp1)' }
+const withoutBackup: DirectUpdateStatus = {
+  ...{ phase: 'RequiresAttention', operationID: operation },
+  conditions: [{ type: 'Blocked', status: 'True', reason: 'BackupFailed', ...since }],
 }
 
 describe('a word to an update', () => {
@@ -63,6 +72,7 @@ describe('a word to an update', () => {
       'is tried again; left out unless named: slipway retry to-1-36 w1',
     ],
     [['retry', 'to-1-36'], refusedByHook, {}, { retry: { token: 'abcde123' } }, 'hook start tried again'],
+    [['retry', 'to-1-36'], withoutBackup, {}, { retry: { token: 'abcde123' } }, 'the backup tried again'],
     [['skip', 'to-1-36', 'w2', 'w3'], running, { skip: ['w2'] }, { skip: ['w2', 'w3'] }, 'leaves out w2, w3'],
     [['skip', 'to-1-36', 'w1'], failed, {}, { skip: ['w1'] }, 'let the others go on: slipway retry to-1-36'],
     [
@@ -90,13 +100,19 @@ describe('a word to an update', () => {
     [['pause', 'to-1-36'], { phase: 'Succeeded' }, {}, 3, /to-1-36 is Succeeded: there is nothing to pause/],
     [['resume', 'to-1-36'], running, {}, 3, /to-1-36 is not paused/],
     [['resume', 'to-1-36'], running, { desiredState: 'Cancelled' }, 3, /is being cancelled/],
+    [['pause', 'to-1-36'], running, { desiredState: 'Cancelled' }, 3, /is being cancelled/],
+    [['run-now', 'to-1-36', '--reason', 'x'], running, { desiredState: 'Cancelled' }, 3, /is being cancelled/],
+    [['skip', 'to-1-36', 'w1'], { phase: 'Succeeded' }, {}, 3, /is Succeeded: there is nothing to leave out/],
     [['cancel', 'to-1-36'], failed, {}, 3, /nothing to cancel/],
     [['retry', 'to-1-36'], running, {}, 3, /no node of to-1-36 failed or needs a person/],
     [['retry', 'to-1-36', 'w1'], refusedByHook, {}, 3, /no node of to-1-36 failed or needs a person/],
+    [['retry', 'to-1-36', 'w11'], failed, {}, 3, /w11 did not fail for to-1-36.*\nnext: .*slipway retry to-1-36 w1\n/],
+    [['retry', 'to-1-36', 'w1'], { ...failed, nodes: [] }, {}, 3, /w1 did not fail.*\nnext: .*slipway retry to-1-36\n/],
     [['approve', 'to-1-36'], { ...running, wave }, {}, 3, /waits for no approval: wave 1 of 3 is not done/],
     [['approve', 'to-1-36'], running, {}, 3, /it has not come to its waves/],
     [['pause', 'other'], running, {}, 2, /there is no DirectUpdate named other/],
     [['skip', 'to-1-36'], running, {}, 2, /missing required argument/],
+    [['skip', 'to-1-36', 'w2', 'w33'], running, {}, 2, /there is no Node named w33/],
     [['skip', 'to-1-36', 'W 1'], running, {}, 2, /must be the name of a node/],
   ])('%s is refused', async (argv, status, spec, code, words) => {
     const result = await say(argv, status, spec)
@@ -139,7 +155,7 @@ describe('retry of a profile', () => {
   })
 
   async function sayTo(profile: NodeProfile, ...argv: readonly string[]) {
-    const api = new FakeKubeApi().put(nodeProfiles, profile)
+    const api = new FakeKubeApi().put(nodeProfiles, profile).put(nodes, node('w1'), node('w2'))
     const cli = cliFixture(api)
     const code = await cli.run('retry', ...argv)
     const { spec } = await api.get(nodeProfiles, { name: 'base' }, new AbortController().signal)
@@ -159,6 +175,17 @@ describe('retry of a profile', () => {
     const { code, said, retry } = await sayTo(of(failing), '--profile', 'base', 'w1', 'w2')
     expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('w1, w2 tried again') })
     expect(retry).toEqual({ token: 'abcde123', nodes: ['w1', 'w2'] })
+  })
+
+  it('is refused for a node that is not there', async () => {
+    const { code, said, retry } = await sayTo(of(failing), '--profile', 'base', 'w33')
+    expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining('there is no Node named w33') })
+    expect(retry).toBeUndefined()
+  })
+
+  it('is hinted at where --profile was forgotten', async () => {
+    const { code, said } = await sayTo(of(failing), 'base')
+    expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining('slipway retry --profile base tries') })
   })
 
   it('is refused where nothing failed', async () => {

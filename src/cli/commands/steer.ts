@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { directUpdates } from '../../api/direct-update.ts'
-import type { KubeObject, ResourceType } from '../../api/kube.ts'
+import { type KubeObject, nodes as nodeType, type ResourceType } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { nodeProfiles } from '../../api/node-profile.ts'
 import { objectName } from '../../api/scalars.ts'
@@ -69,11 +69,16 @@ export function addSteering(parent: Command, run: RunAction): void {
     )
     .action(
       run(
-        (context, name: string, nodes: readonly string[] | undefined, { profile }: { readonly profile?: boolean }) => {
+        async (
+          context,
+          name: string,
+          nodes: readonly string[] | undefined,
+          options: { readonly profile?: boolean },
+        ) => {
           const [only, uuid] = [nodes ?? [], context.random.uuid()]
-          return profile
-            ? patchSpec(context, nodeProfiles, name, (found) => retryProfile(found, only, uuid))
-            : steer(context, name, retry(only, uuid))
+          if (!options.profile) return steer(context, name, retry(only, uuid))
+          await mustBeNodes(context, only)
+          return patchSpec(context, nodeProfiles, name, (found) => retryProfile(found, only, uuid))
         },
       ),
     )
@@ -85,7 +90,12 @@ export function addSteering(parent: Command, run: RunAction): void {
     .argument('<name>', 'a DirectUpdate')
     .argument('<node...>', 'the nodes', names)
     .addHelpText('after', '\nExample:\n  slipway skip to-1-36 w17')
-    .action(run((context, name: string, nodes: readonly string[]) => steer(context, name, skip(nodes))))
+    .action(
+      run(async (context, name: string, nodes: readonly string[]) => {
+        await mustBeNodes(context, nodes)
+        return steer(context, name, skip(nodes))
+      }),
+    )
   parent
     .command('approve')
     .description(
@@ -109,6 +119,16 @@ export function addSteering(parent: Command, run: RunAction): void {
         steer(context, name, runNow(reason, await myName(context), context.clock.now())),
       ),
     )
+}
+
+/** A name that was mistyped would leave the node that is meant as it is. Who may not read nodes is believed. */
+async function mustBeNodes(context: CommandContext, names: readonly string[]): Promise<void> {
+  const api = await context.api()
+  for (const name of names) {
+    await mustFind(api, nodeType, { name }, context.signal).catch((error: unknown) => {
+      if (!isKubeError(error, 'Forbidden')) throw error
+    })
+  }
 }
 
 function steer(context: CommandContext, name: string, decide: Decide): Promise<number> {

@@ -292,7 +292,7 @@ describe('update refuses before anything is created', () => {
     { argv: ['--kubernetes', 'v1.36.3', '--max-unavailable', '0%'], code: 2, says: 'a percentage such as 10%' },
     { argv: ['--kubernetes', 'v1.36.3', '--node-timeout', 'soon'], code: 2, says: 'It must be a duration' },
     { argv: ['--kubernetes', 'v1.36.3', '--name', 'Big'], code: 2, says: 'It must be lower-case' },
-    { argv: [], code: 2, says: 'there is nothing to do' },
+    { argv: [], code: 2, says: '--profile NAME, --script FILE, --reboot Always or -f FILE' },
     { argv: ['--script', 'gone.sh'], code: 2, says: 'gone.sh cannot be read: it is not there' },
     { argv: ['--kubernetes', 'v1.36.3', '-f', 'x.yaml'], code: 2, says: 'cannot be used with' },
   ])('$argv', async ({ argv, code, says }) => {

@@ -22,15 +22,16 @@ import { type Answer, answerLines, causeOf } from '../why/finding.ts'
 import { nodeAnswer } from '../why/node-answer.ts'
 import { podAnswer } from '../why/pod-answer.ts'
 import { podFate } from '../why/pod-fate.ts'
+import { profileAnswer } from '../why/profile-answer.ts'
 import { updateAnswer } from '../why/update-answer.ts'
 
 export function addWhy(parent: Command, run: RunAction): void {
   parent
     .command('why')
     .description(
-      'Says in sentences what a node, an update or a pod waits for, since when, and what a person can do about it. Without a name: of every update and node that is not done.',
+      'Says in sentences what a node, an update, a profile or a pod waits for, since when, and what a person can do about it. Without a name: of every one of the first three that is not done.',
     )
-    .argument('[node|update|namespace/pod]', 'looked up in the cluster, in this order')
+    .argument('[node|update|profile|namespace/pod]', 'looked up in the cluster, in this order')
     .addOption(formatOption('table', 'json', 'yaml'))
     .addHelpText(
       'after',
@@ -39,6 +40,7 @@ Examples:
   slipway why
   slipway why w3
   slipway why to-1-36
+  slipway why base
   slipway why shop/checkout-7f9c4`,
     )
     .action(run(runWhy))
@@ -53,14 +55,15 @@ async function runWhy(
   const api = await context.api()
   const answers = subject === undefined ? await everyAnswer(context, api) : await answersFor(context, api, subject)
   if (answers.length === 0 && subject !== undefined) {
-    throw new SlipwayError('NotFound', `there is no node, update or pod named ${subject}`, {
+    throw new SlipwayError('NotFound', `there is no node, update, profile or pod named ${subject}`, {
       nextStep: 'look at what there is: slipway nodes, slipway status; a pod is NAMESPACE/NAME',
     })
   }
   if (options.output !== 'table') {
     const told = answers.map((answer) => ({ ...answer, cause: causeOf(answer) }))
     await writeValue(context, options.output, told)
-  } else if (answers.length === 0) out.write('nothing waits: no update is under way, and no node is under work\n')
+  } else if (answers.length === 0)
+    out.write('nothing waits: no update or profile is under way, and no node is under work\n')
   else
     writeLines(
       out,
@@ -69,11 +72,12 @@ async function runWhy(
   return exitCode.done
 }
 
-/** Updates that are not over, then the nodes that are under other work. */
+/** Updates that are not over, then profiles and the nodes that are under other work. */
 async function everyAnswer({ clock, signal }: CommandContext, api: KubeApi): Promise<readonly Answer[]> {
-  const [{ items: updates }, { items: states }] = await Promise.all([
+  const [{ items: updates }, { items: states }, { items: profiles }] = await Promise.all([
     listAll(api, directUpdates, {}, signal),
     listAll(api, nodeStates, {}, signal),
+    listAll(api, nodeProfiles, {}, signal),
   ])
   const open = updates.filter(({ status }) => !isEndedPhase(status?.phase))
   const told = new Set(open.map(({ metadata }) => metadata.name))
@@ -84,6 +88,7 @@ async function everyAnswer({ clock, signal }: CommandContext, api: KubeApi): Pro
   const found = await Promise.all(atWork.map(({ metadata }) => find(api, nodes, { name: metadata.name }, signal)))
   return [
     ...(await Promise.all(open.map(async (update) => updateAnswer(await readSnapshot(api, update, clock, signal))))),
+    ...profiles.filter(({ status }) => status?.phase !== 'Applied').map((profile) => profileAnswer(profile, states)),
     ...(await Promise.all(found.flatMap((node) => (node ? [answerForNode(api, node, signal)] : [])))),
   ]
 }
@@ -92,13 +97,15 @@ async function answersFor(context: CommandContext, api: KubeApi, subject: string
   const { clock, signal } = context
   const [namespace, pod, ...rest] = subject.split('/')
   if (namespace && pod && rest.length === 0) return podAnswers(api, `metadata.name=${pod}`, namespace, clock, signal)
-  const [node, update] = await Promise.all([
+  const [node, update, profile] = await Promise.all([
     find(api, nodes, { name: subject }, signal),
     find(api, directUpdates, { name: subject }, signal),
+    find(api, nodeProfiles, { name: subject }, signal),
   ])
   const answers: Answer[] = []
   if (node) answers.push(await answerForNode(api, node, signal))
   if (update) answers.push(updateAnswer(await readSnapshot(api, update, clock, signal)))
+  if (profile) answers.push(profileAnswer(profile, (await listAll(api, nodeStates, {}, signal)).items))
   return answers.length > 0 ? answers : podAnswers(api, `metadata.name=${subject}`, undefined, clock, signal)
 }
 

@@ -8,7 +8,7 @@ export interface Candidate {
 }
 
 /** Names that only the cluster, or the kubeconfig, knows. */
-export type NameSource = 'nodes' | 'updates' | 'stores' | 'contexts'
+export type NameSource = 'nodes' | 'updates' | 'profiles' | 'stores' | 'contexts'
 
 export interface Completion {
   readonly candidates: readonly Candidate[]
@@ -33,14 +33,20 @@ export const argumentSources: Readonly<Record<string, readonly NameSource[]>> = 
   'retry node': ['nodes'],
   'skip name': ['updates'],
   'skip node': ['nodes'],
-  'why node|update|namespace/pod': ['nodes', 'updates'],
-  'events update|node': ['updates', 'nodes'],
+  'why node|update|profile|namespace/pod': ['nodes', 'updates', 'profiles'],
+  'events update|node|profile': ['updates', 'nodes', 'profiles'],
   'logs node': ['nodes'],
   'hold node': ['nodes'],
   'release node': ['nodes'],
 }
+/** The same argument where a flag before it gives the name another meaning. */
+const flaggedSources: Readonly<Record<string, Readonly<Record<string, readonly NameSource[]>>>> = {
+  'retry name': { '--profile': ['profiles'] },
+}
 const optionSources: Readonly<Record<string, readonly NameSource[]>> = {
   '--context': ['contexts'],
+  '--profile': ['profiles'],
+  '--skip': ['nodes'],
   '--store': ['stores'],
   '--backup-store': ['stores'],
 }
@@ -53,6 +59,7 @@ export function completionOf(program: Command, words: readonly string[]): Comple
   let command = program
   let position = 0
   let open: Option | undefined
+  const flags: string[] = []
   for (const word of rest) {
     if (open) {
       open = undefined
@@ -60,6 +67,7 @@ export function completionOf(program: Command, words: readonly string[]): Comple
     }
     if (word.startsWith('-')) {
       open = word.includes('=') ? undefined : valueOption(command, word)
+      flags.push(word)
       continue
     }
     const child = command.commands.find((one) => one.name() === word || one.aliases().includes(word))
@@ -78,7 +86,7 @@ export function completionOf(program: Command, words: readonly string[]): Comple
   const { registeredArguments } = command
   const last = registeredArguments.at(-1)
   const argument = registeredArguments[position] ?? (last?.variadic ? last : undefined)
-  return { ...(argument ? argumentValues(command, argument) : nothing), typed, prefix: '' }
+  return { ...(argument ? argumentValues(command, argument, flags) : nothing), typed, prefix: '' }
 }
 
 /** bash takes `--output=json` apart at its `=`. */
@@ -118,11 +126,17 @@ function valuesOf(option: Option): Omit<Completion, 'typed' | 'prefix'> {
   }
 }
 
-function argumentValues(command: Command, argument: Argument): Omit<Completion, 'typed' | 'prefix'> {
+function argumentValues(
+  command: Command,
+  argument: Argument,
+  flags: readonly string[],
+): Omit<Completion, 'typed' | 'prefix'> {
   const name = argument.name()
+  const key = `${command.name()} ${name}`
+  const flagged = flags.map((flag) => flaggedSources[key]?.[flag]).find((sources) => sources !== undefined)
   return {
     candidates: (argument.argChoices ?? []).map((value) => ({ value })),
-    sources: argumentSources[`${command.name()} ${name}`] ?? [],
+    sources: flagged ?? argumentSources[key] ?? [],
     files: fileNames.test(name),
   }
 }

@@ -2,6 +2,7 @@
 
 import { directUpdates } from '../../api/direct-update.ts'
 import { type KubeObject, nodes, type ResourceType } from '../../api/kube.ts'
+import { nodeProfiles } from '../../api/node-profile.ts'
 import type { CommandContext } from '../command-context.ts'
 import { listAll, readPolicy } from '../read-cluster.ts'
 import type { Candidate, NameSource } from './candidates.ts'
@@ -44,6 +45,8 @@ async function namesOf(
       return objects(context, nodes, signal)
     case 'updates':
       return objects(context, directUpdates, signal)
+    case 'profiles':
+      return objects(context, nodeProfiles, signal)
     case 'stores': {
       const policy = await readPolicy(await context.api(), signal)
       return (policy?.spec.backupStores ?? []).map(({ name }) => ({ value: name }))

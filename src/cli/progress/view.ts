@@ -1,5 +1,6 @@
 // What a rollout looks like to a person: pure, from one snapshot of the API, so that every renderer shows the same.
 
+import { asOffered } from '../../api/console-words.ts'
 import type { DirectUpdate, UpdatePhase } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { NodePhase, NodeState } from '../../api/node-state.ts'
@@ -94,14 +95,9 @@ export function progressView(snapshot: RolloutSnapshot): ProgressView {
   }
 }
 
-/** A command would go to the cluster of the reader's kubeconfig. */
 function atConsole(node: NodeProgress): NodeProgress {
   const { reason } = node
-  if (!reason) return node
-  return {
-    ...node,
-    reason: { ...reason, message: reason.message.replace(/: slipway approve \S+/, ' approve them in the console') },
-  }
+  return reason ? { ...node, reason: { ...reason, message: asOffered(reason.message, ' in the console') } } : node
 }
 
 function courseOf({ metadata, spec, status }: DirectUpdate, inMemory: boolean): string | undefined {

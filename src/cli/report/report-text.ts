@@ -35,7 +35,7 @@ export function reportColumns(report: LagReport, now: Date): readonly Column<Nod
     lags.length === 0 ? '-' : since === undefined ? 'unknown' : ageText(since, now)
   return [
     { title: 'NODE', value: ({ node }) => node },
-    { title: 'ROLE', value: ({ role }) => role },
+    { title: 'ROLE', spare: 1, value: ({ role }) => role },
     { title: 'STATE', value: ({ verdict }) => verdict },
     ...(report.patchedBy === undefined
       ? []
@@ -44,6 +44,7 @@ export function reportColumns(report: LagReport, now: Date): readonly Column<Nod
     { title: 'LAGS FOR', value: age },
     {
       title: 'LAST UPDATE',
+      spare: 2,
       value: ({ lastUpdate }) => (lastUpdate ? `${ageText(lastUpdate.at, now)} ago` : 'unknown'),
     },
     { title: 'BEHIND', value: lagText },

@@ -11,9 +11,9 @@ export interface Finding {
   readonly advice?: string
 }
 
-/** All that was found about one node, update or pod. */
+/** All that was found about one node, update, profile or pod. */
 export interface Answer {
-  readonly kind: 'Node' | 'DirectUpdate' | 'Pod'
+  readonly kind: 'Node' | 'DirectUpdate' | 'NodeProfile' | 'Pod'
   readonly name: string
   readonly findings: readonly Finding[]
 }

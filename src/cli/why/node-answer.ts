@@ -7,9 +7,12 @@ import { cordonHolder } from '../../core/node/cordon-holder.ts'
 import { isReady, readyCondition } from '../../core/node/node-facts.ts'
 import { isRolledBack } from '../../core/node/rolled-back.ts'
 import { runningStep } from '../../core/node/running-step.ts'
-import { isEndedPhase, ownerOfOperation } from '../../core/update/operation.ts'
+import { isEndedPhase } from '../../core/update/operation.ts'
 import { conditionOf, type Refusal, refusal } from '../../core/update/outcome.ts'
+import { operationOwner, rolloutOwner } from '../../core/update/work-owner.ts'
+import { brokenAdvice } from './broken-advice.ts'
 import { type Answer, adviceFor, type Finding, reasonFinding } from './finding.ts'
+import { failureOf } from './profile-answer.ts'
 
 export interface NodeFacts {
   readonly node: Node
@@ -26,7 +29,7 @@ export function nodeAnswer(facts: NodeFacts): Answer {
   const { name } = node.metadata
   const rollout = state?.status?.rollout
   const findings: Finding[] = []
-  if (rollout) findings.push(...rolloutFindings(name, rollout, state))
+  if (rollout) findings.push(...rolloutFindings(name, rollout, facts))
   findings.push(...queueFindings(facts), ...profileFindings(facts))
   if (policy?.spec.paused)
     findings.push(reasonFinding('policy', { code: 'PolicyPaused', message: 'nothing new starts' }))
@@ -44,7 +47,7 @@ export function nodeAnswer(facts: NodeFacts): Answer {
   const grant = policy?.status?.ledger?.grants.find((entry) => entry.node === name)
   if (grant)
     findings.push({
-      text: `the ledger counts ${name} as away for ${ownerOfOperation(grant.holder)}`,
+      text: `the ledger counts ${name} as away for ${operationOwner(grant.holder)}`,
       since: grant.since,
     })
   if (!state?.status?.agent) {
@@ -60,15 +63,17 @@ export function nodeAnswer(facts: NodeFacts): Answer {
   }
 }
 
-function rolloutFindings(name: string, rollout: Rollout, state: NodeState | undefined): readonly Finding[] {
+function rolloutFindings(name: string, rollout: Rollout, { state, updates }: NodeFacts): readonly Finding[] {
+  const advice = brokenAdvice(name, rollout, updates)
   const step = runningStep(state)
   const pods = rollout.drain?.pods ?? []
   const reported = state?.status?.agent?.order
   const findings: Finding[] = [
     {
-      text: `${name} is ${rollout.phase} for update ${rollout.update}${step === undefined ? '' : `, at step ${step}`}${drainText(rollout)}`,
+      text: `${name} is ${rollout.phase} for ${rolloutOwner(rollout)}${step === undefined ? '' : `, at step ${step}`}${drainText(rollout)}`,
       since: rollout.since,
       ...(rollout.deadline !== undefined && rollout.phase !== 'Done' && { nextCheck: rollout.deadline }),
+      ...(advice !== undefined && { advice }),
     },
   ]
   if (rollout.reason) findings.push(reasonFinding(name, rollout.reason))
@@ -119,13 +124,21 @@ function blockOf(update: DirectUpdate): Refusal | undefined {
   return { code: blocked.reason, message: blocked.message, since: blocked.lastTransitionTime }
 }
 
-/** Profiles that are not applied everywhere, where they say why. */
-function profileFindings({ profiles }: NodeFacts): readonly Finding[] {
+/** Profiles that are not applied everywhere, where they say why. That one failed elsewhere explains nothing here. */
+function profileFindings({ profiles, state }: NodeFacts): readonly Finding[] {
   return profiles.flatMap(({ metadata, status }) => {
     const applied = status?.conditions?.find(({ type }) => type === 'Applied')
     const advice = applied?.status === 'False' ? adviceFor(applied.reason) : undefined
     if (!applied || advice === undefined) return []
     const { reason: code, message, lastTransitionTime: since } = applied
+    if (status?.phase === 'Failed' && !failureOf(metadata.name, state?.status))
+      return [
+        {
+          text: `NodeProfile ${metadata.name} failed on another node: ${message}`,
+          since,
+          advice: `where, and what to do: slipway why ${metadata.name}`,
+        },
+      ]
     return [{ text: `NodeProfile ${metadata.name}: ${message}`, code, since, advice }]
   })
 }

@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import { rolloutOwner } from '../../core/update/work-owner.ts'
 import { type Answer, type Finding, reasonFinding } from './finding.ts'
 
 /** What keeps a pod on a node under work, or that nothing does. */
@@ -23,12 +24,12 @@ function podFindings(
   }
   const rollout = state?.status?.rollout
   if (rollout?.phase !== 'Draining') {
-    const doing = rollout ? `: it is ${rollout.phase} for update ${rollout.update}` : ''
+    const doing = rollout ? `: it is ${rollout.phase} for ${rolloutOwner(rollout)}` : ''
     return [{ text: `its node ${nodeName} is not being drained${doing}` }]
   }
   const held = rollout.drain?.pods.find((entry) => entry.pod === name)
   const draining: Finding = {
-    text: `its node ${nodeName} is being drained for update ${rollout.update}`,
+    text: `its node ${nodeName} is being drained for ${rolloutOwner(rollout)}`,
     since: rollout.since,
   }
   return held

@@ -17,7 +17,7 @@ function tile(name: string, more: Partial<NodeTile> = {}): NodeTile {
 
 const tiles = [
   tile('cp-1a', { group: 'ControlPlane', role: 'ControlPlane', wave: 0 }),
-  tile('w-1a-01', { phase: 'Draining', wave: 1 }),
+  tile('w-1a-01', { phase: 'Draining', profile: 'base' }),
   tile('w-1b-02', { zone: 'eu-1b', phase: 'RequiresAttention', wave: 2 }),
   tile('gpu-1b-01', { zone: 'eu-1b', group: 'GPU', phase: 'Pending', wave: 2, kubelet: 'v1.34.4' }),
 ]
@@ -38,6 +38,7 @@ test.each([
   ['phase:attention', ['w-1b-02']],
   ['wave:2', ['w-1b-02', 'gpu-1b-01']],
   ['version:1.34', ['gpu-1b-01']],
+  ['profile:base', ['w-1a-01']],
   ['ATTENTION', ['w-1b-02']],
   ['nosuchword:x', []],
 ])('“%s” leaves %j', (words, names) => {

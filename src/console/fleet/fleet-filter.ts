@@ -28,6 +28,7 @@ const keyed: Readonly<Record<string, (value: string, waveOf: WaveTitle) => Judge
   role: (value) => (tile) =>
     begins(tile.role, value) || begins(tile.group, value) || begins(groupTitle(tile.group), value),
   update: (value) => (tile) => tile.update !== undefined && has(tile.update, value),
+  profile: (value) => (tile) => tile.profile !== undefined && has(tile.profile, value),
   version: (value) => (tile) => has(tile.kubelet, value),
 }
 

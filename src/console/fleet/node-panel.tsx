@@ -9,11 +9,13 @@ import { CommandLine } from '../parts/command-line.tsx'
 import { MissingRights } from '../parts/missing-rights.tsx'
 import { PhaseChip } from '../parts/phase-chip.tsx'
 import { ReasonText } from '../parts/reason-text.tsx'
+import { skipConfirmation } from '../parts/skip-confirmation.ts'
 import { EmptyState, ErrorState, Skeleton } from '../parts/states.tsx'
 import text from '../parts/text.module.css'
 import { SinceAndNext } from '../parts/time-text.tsx'
 import { ask } from '../request.ts'
 import { LifeList } from './life-list.tsx'
+import { isBroken, nodeActions } from './node-actions.ts'
 import styles from './node-panel.module.css'
 import { placeText, sentence, waveTitle } from './tile-words.ts'
 
@@ -85,16 +87,20 @@ function Node({ tile }: { readonly tile: NodeTile }) {
   )
 }
 
-function NodeActions({ tile: { name, phase, update, hold } }: { readonly tile: NodeTile }) {
+function NodeActions({ tile }: { readonly tile: NodeTile }) {
+  const { name, update } = tile
   const nodes = [name]
-  const broken = phase === 'Failed' || phase === 'RequiresAttention'
-  const held = hold !== undefined
-  const ofUpdate = update !== undefined && phase !== 'Done' && phase !== 'Skipped'
+  const offered = nodeActions(tile)
   return (
     <>
       <div className={text.row}>
-        {broken && update !== undefined && (
+        {offered.includes('retry') && (
           <ActionButton small kind="primary" request={{ action: 'retry', update, nodes }}>
+            Retry
+          </ActionButton>
+        )}
+        {offered.includes('retry-profile') && (
+          <ActionButton small kind="primary" request={{ action: 'retry-profile', profile: tile.profile, nodes }}>
             Retry
           </ActionButton>
         )}
@@ -103,28 +109,33 @@ function NodeActions({ tile: { name, phase, update, hold } }: { readonly tile: N
             Steps and log
           </LinkButton>
         )}
-        <ActionButton small request={{ action: held ? 'release' : 'hold', nodes }}>
-          {held ? 'Release' : 'Hold'}
-        </ActionButton>
-        {ofUpdate && (
-          <ActionButton small request={{ action: 'skip', update, nodes }}>
-            Skip
+        {offered.includes('release') && (
+          <ActionButton small request={{ action: 'release', nodes }}>
+            Release
+          </ActionButton>
+        )}
+        {offered.includes('hold') && (
+          <ActionButton small request={{ action: 'hold', nodes }}>
+            Hold
+          </ActionButton>
+        )}
+        {offered.includes('skip') && update !== undefined && (
+          <ActionButton small request={{ action: 'skip', update, nodes }} confirm={skipConfirmation(update, nodes)}>
+            Skip…
           </ActionButton>
         )}
       </div>
-      <MissingRights
-        actions={[
-          ...(broken ? ['retry' as const] : []),
-          held ? 'release' : 'hold',
-          ...(ofUpdate ? ['skip' as const] : []),
-        ]}
-      />
+      <MissingRights actions={offered} />
     </>
   )
 }
 
-function otherwise({ phase }: NodeTile): string {
-  if (phase === 'Failed' || phase === 'RequiresAttention') return 'on retry or skip'
+function otherwise(tile: NodeTile): string {
+  const { phase, update, profile } = tile
+  if (isBroken(tile)) {
+    if (update !== undefined) return 'on retry or skip'
+    return profile === undefined ? 'when it is released' : 'on retry, or when the profile changes'
+  }
   return phase === 'Done' || phase === 'Idle' || phase === 'Skipped' ? 'none' : 'when something changes'
 }
 

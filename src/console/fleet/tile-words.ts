@@ -2,10 +2,11 @@ import type { NodeTile, UpdateView } from '../../api/console.ts'
 import { phaseLook } from '../parts/phase-look.ts'
 import { groupTitle } from './fleet-layout.ts'
 
-/** `General, eu-1b, wave 3 of 4` */
-export function placeText({ group, zone }: NodeTile, wave?: string): string {
+/** `General, eu-1b, wave 3 of 4`, or with `profile base` where that is at work. */
+export function placeText({ group, zone, profile }: NodeTile, wave?: string): string {
   const place = groupTitle(group)
-  return [place, zone, wave?.toLowerCase() === place.toLowerCase() ? undefined : wave].filter(Boolean).join(', ')
+  const part = wave?.toLowerCase() === place.toLowerCase() ? undefined : wave
+  return [place, zone, part, profile && `profile ${profile}`].filter(Boolean).join(', ')
 }
 
 type Updates = Readonly<Record<string, Pick<UpdateView, 'waves'>>>

@@ -13,6 +13,11 @@ export function usePicture(): Picture {
   return useSyncExternalStore(live.subscribe, live.look)
 }
 
+/** Whether the cluster is in memory. That never changes: nobody has to listen for it. */
+export function useInMemory(): boolean {
+  return useContext(LiveContext).look().state?.cluster.demo ?? false
+}
+
 /** One part of the state; the reader is drawn again only when that part changed. */
 export function useLive<T>(part: (state: ConsoleState) => T): T | undefined {
   const live = useContext(LiveContext)

@@ -1,7 +1,9 @@
 // What can be done about a cause from here. Everything else is in its command and its next step.
 
-import type { ActionRequest, CauseView } from '../../api/console.ts'
+import { type ActionRequest, type CauseView, type NodeTile, namedAtMost } from '../../api/console.ts'
+import { isBroken } from '../fleet/node-actions.ts'
 import type { Confirmation } from '../parts/confirm-dialog.tsx'
+import { skipConfirmation } from '../parts/skip-confirmation.ts'
 
 export interface CauseAction {
   readonly label: string
@@ -11,24 +13,68 @@ export interface CauseAction {
 
 const outOfTime = ['OutsideWindow', 'Frozen', 'WindowTooShort', 'WindowNeverOpens']
 
-export function causeActions({ code, waitsFor, nodes, updates }: CauseView): readonly CauseAction[] {
+/** Those that wait are not those that failed, or the update failed as a whole. */
+const retriedWhole = [
+  ...['FailuresReached', 'FailedNodesInTheWay', 'NodesFailed'],
+  ...['OperationTimedOut', 'HookFailed', 'BackupFailed'],
+]
+
+type Tiles = Readonly<Record<string, Pick<NodeTile, 'phase'>>>
+
+export function causeActions(cause: CauseView, tiles: Tiles): readonly CauseAction[] {
+  const { code, waitsFor, nodes, updates, profiles } = cause
+  // A person may have to act for nodes that only drain, and those cannot be tried again.
+  const broken = nodes.some((node) => isBroken(tiles[node]))
   if (code === 'PolicyPaused') return [{ label: 'Go on', request: { action: 'go-on-all' } }]
-  if (code === 'NodeOnHold') return [{ label: 'Release', request: { action: 'release', nodes } }]
+  if (code === 'NodeOnHold' && nodes.length <= namedAtMost)
+    return [{ label: 'Release', request: { action: 'release', nodes } }]
   const [update] = updates
-  if (update === undefined) return []
+  const [profile] = profiles
+  if (update === undefined) return nodes.length === 0 ? [] : nodeActions(cause, profile, broken)
   if (code === 'ApprovalWanted') return [{ label: `Approve ${update}`, request: { action: 'approve', update } }]
   if (code === 'UpdatePaused') return [{ label: `Resume ${update}`, request: { action: 'resume', update } }]
-  // Those that wait are not those that failed.
-  if (code === 'FailuresReached' || code === 'FailedNodesInTheWay')
-    return [{ label: `Retry ${update}`, request: { action: 'retry', update } }]
+  if (retriedWhole.includes(code)) return [{ label: `Retry ${update}`, request: { action: 'retry', update } }]
   if (outOfTime.includes(code)) return [runNow(update)]
   if (waitsFor === 'Clock' || /Budget(Spent|AllowsNothing)/.test(code) || nodes.length === 0) return []
-  const many = nodes.length > 1
-  const skip = { label: many ? 'Skip these nodes' : 'Skip node', request: { action: 'skip', update, nodes } } as const
-  if (waitsFor === 'Person') {
-    return [{ label: many ? 'Retry these nodes' : 'Retry node', request: { action: 'retry', update, nodes } }, skip]
+  // Of so many the cause may not even know all; those that failed are tried again without their names.
+  if (nodes.length > namedAtMost) {
+    return broken ? [{ label: `Retry ${update}`, request: { action: 'retry', update } }] : []
   }
-  return [{ label: many ? 'Hold these nodes' : 'Hold node', request: { action: 'hold', nodes } }, skip]
+  const many = nodes.length > 1
+  const skip: CauseAction = {
+    label: many ? 'Skip these nodes…' : 'Skip node…',
+    request: { action: 'skip', update, nodes },
+    confirm: skipConfirmation(update, nodes),
+  }
+  return broken
+    ? [{ label: many ? 'Retry these nodes' : 'Retry node', request: { action: 'retry', update, nodes } }, skip]
+    : [hold(nodes), skip]
+}
+
+function hold(nodes: readonly string[]): CauseAction {
+  return { label: nodes.length > 1 ? 'Hold these nodes' : 'Hold node', request: { action: 'hold', nodes } }
+}
+
+/** What no update wants of them, but a profile or their own maintenance; neither can leave a node out. */
+function nodeActions(
+  { code, waitsFor, nodes }: CauseView,
+  profile: string | undefined,
+  broken: boolean,
+): readonly CauseAction[] {
+  if (waitsFor === 'Clock' || /Budget(Spent|AllowsNothing)/.test(code)) return []
+  const tooMany = nodes.length > namedAtMost
+  if (profile !== undefined && ((tooMany && broken) || retriedWhole.includes(code)))
+    return [{ label: `Retry ${profile}`, request: { action: 'retry-profile', profile } }]
+  if (tooMany) return []
+  if (!broken) return [hold(nodes)]
+  const many = nodes.length > 1
+  const release = {
+    label: many ? 'Release these nodes' : 'Release node',
+    request: { action: 'release', nodes },
+  } as const
+  if (profile === undefined) return [release]
+  const label = many ? 'Retry these nodes' : 'Retry node'
+  return [{ label, request: { action: 'retry-profile', profile, nodes } }, release]
 }
 
 function runNow(update: string): CauseAction {

@@ -47,7 +47,7 @@ export function CauseDetail({ cause, nodes }: CauseDetailProps) {
             </p>
           </div>
         )}
-        <Actions cause={cause} />
+        <Actions cause={cause} nodes={nodes} />
         <CommandLine command={cause.command} />
       </div>
     </Card>
@@ -80,18 +80,21 @@ function Chain({ because }: { readonly because: CauseView['because'] }) {
   )
 }
 
-function HoldsUp({ cause: { nodes, updates } }: { readonly cause: CauseView }) {
-  if (nodes.length === 0 && updates.length === 0) return null
+function HoldsUp({ cause: { nodes, updates, profiles } }: { readonly cause: CauseView }) {
+  if (nodes.length === 0 && updates.length === 0 && profiles.length === 0) return null
   return (
     <dl className={styles.pair}>
       <div>
         <dt className={text.label}>Holds up</dt>
         <dd className={styles.links}>
-          {updates.length === 0 && 'no update'}
+          {updates.length === 0 && profiles.length === 0 && 'no update'}
           {updates.map((update) => (
             <a key={update} href={`#/update/${encodeURIComponent(update)}`}>
               {update}
             </a>
+          ))}
+          {profiles.map((profile) => (
+            <span key={profile}>profile {profile}</span>
           ))}
         </dd>
       </div>
@@ -114,8 +117,8 @@ function HoldsUp({ cause: { nodes, updates } }: { readonly cause: CauseView }) {
   )
 }
 
-function Actions({ cause }: { readonly cause: CauseView }) {
-  const actions = causeActions(cause)
+function Actions({ cause, nodes }: CauseDetailProps) {
+  const actions = causeActions(cause, nodes)
   const [node] = cause.nodes
   const [update] = cause.updates
   const budget = /Budget/.test(cause.code)

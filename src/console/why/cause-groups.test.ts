@@ -4,13 +4,16 @@ import { causeActions } from './cause-actions.ts'
 import { causeGroups, causesTitle, matchingCauses } from './cause-groups.ts'
 
 function cause(code: string, waitsFor: CauseView['waitsFor'], more: Partial<CauseView> = {}): CauseView {
-  const about = { nodes: ['w-1'], updates: ['to-1-36'], because: [], command: 'slipway why w-1' }
+  const about = { nodes: ['w-1'], updates: ['to-1-36'], profiles: [], because: [], command: 'slipway why w-1' }
   return { key: code, code, title: code, message: `about ${code}`, waitsFor, ...about, ...more }
 }
 
 const soak = cause('WaveSoaking', 'Clock')
 const pdb = cause('PodDisruptionBudget', 'Cluster', { because: [{ what: 'PDB shop/checkout', detail: '0 of 1' }] })
 const failed = cause('HealthTimedOut', 'Person', { nodes: ['w-9'] })
+
+const draining = { 'w-1': { phase: 'Draining' } } as const
+const broken = { 'w-1': { phase: 'Failed' }, 'w-9': { phase: 'RequiresAttention' } } as const
 
 test('who must act comes first, and an empty group is not shown', () => {
   expect(causeGroups([soak, pdb, failed]).map(({ title }) => title)).toEqual([
@@ -47,11 +50,49 @@ test.each([
   ['WaveSoaking', 'Clock', []],
   ['BudgetSpent', 'Cluster', []],
   ['PodDisruptionBudget', 'Cluster', ['hold', 'skip']],
-  ['HealthTimedOut', 'Person', ['retry', 'skip']],
+  ['PodUnmanaged', 'Person', ['hold', 'skip']],
+  ['HookFailed', 'Person', ['retry']],
+  ['BackupFailed', 'Person', ['retry']],
 ] as const)('of %s one may ask for %j', (code, waitsFor, actions) => {
-  expect(causeActions(cause(code, waitsFor)).map(({ request }) => request.action)).toEqual(actions)
+  expect(causeActions(cause(code, waitsFor), draining).map(({ request }) => request.action)).toEqual(actions)
+})
+
+test('nodes that failed may be tried again', () => {
+  expect(causeActions(failed, broken).map(({ request }) => request.action)).toEqual(['retry', 'skip'])
+})
+
+test.each([
+  ['StepFailed', 'Person', ['base'], broken, ['retry-profile', 'release']],
+  ['FailedNodesInTheWay', 'Person', ['base'], draining, ['retry-profile']],
+  ['PodDisruptionBudget', 'Cluster', ['base'], draining, ['hold']],
+  ['PodUnmanaged', 'Person', ['base'], draining, ['hold']],
+  ['OutsideWindow', 'Clock', ['base'], draining, []],
+  ['StepFailed', 'Person', [], broken, ['release']],
+] as const)(
+  'of %s that %s must end for the profiles %j one may ask, %#',
+  (code, waitsFor, profiles, tiles, actions) => {
+    const requests = causeActions(cause(code, waitsFor, { updates: [], profiles }), tiles).map(({ request }) => request)
+    expect(requests.map(({ action }) => action)).toEqual(actions)
+    expect(requests.every(({ action, profile }) => (action === 'retry-profile') === (profile === 'base'))).toBe(true)
+  },
+)
+
+test('more nodes than can be named are tried again without their names, and not left out', () => {
+  const nodes = Array.from({ length: 101 }, (_, at) => `w-${at}`)
+  const asked = (more: Partial<CauseView>) =>
+    causeActions(cause('StepFailed', 'Person', { nodes, ...more }), tiles).map(({ request }) => request)
+  let tiles: Parameters<typeof causeActions>[1] = { 'w-7': { phase: 'Failed' } }
+  expect(asked({})).toEqual([{ action: 'retry', update: 'to-1-36' }])
+  expect(asked({ updates: [], profiles: ['base'] })).toEqual([{ action: 'retry-profile', profile: 'base' }])
+  tiles = {}
+  expect(asked({ waitsFor: 'Cluster' })).toEqual([])
+})
+
+test('skip asks again: no button takes it back', () => {
+  const skip = causeActions(failed, broken).find(({ request }) => request.action === 'skip')
+  expect(skip?.confirm).toMatchObject({ act: 'Leave it out', command: 'slipway skip to-1-36 w-9' })
 })
 
 test('run-now asks again, and for a reason', () => {
-  expect(causeActions(cause('Frozen', 'Clock'))[0]?.confirm?.asksReason).toBe(true)
+  expect(causeActions(cause('Frozen', 'Clock'), {})[0]?.confirm?.asksReason).toBe(true)
 })

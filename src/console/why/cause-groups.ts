@@ -26,7 +26,7 @@ export function matchingCauses(causes: readonly CauseView[], search: string): re
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   return causes.filter((cause) => {
     const chain = cause.because.flatMap(({ what, detail }) => [what, detail])
-    const said = [cause.code, cause.title, cause.message, ...cause.nodes, ...cause.updates, ...chain]
+    const said = [cause.code, cause.title, cause.message, ...cause.nodes, ...cause.updates, ...cause.profiles, ...chain]
     const text = said.join('\n').toLowerCase()
     return words.every((word) => text.includes(word))
   })

@@ -83,7 +83,7 @@ const remedies: Readonly<Record<CheckName, string>> = {
   Capacity: 'add a node, or ask for less in the pods named',
   Certificates: 'renew them: kubeadm certs renew all, then restart the control plane',
   Sources: 'correct the sources of these hosts',
-  Bundle: 'make the bundle anew: slipway bundle create',
+  Bundle: 'make the bundle anew: slipway bundle create FOLDER -o FILE',
   ClockSkew: 'let the hosts, and this machine, take the time from the same servers',
   ControlPlaneEndpoint: 'let the kubelet of each control plane talk to its own API server',
   Webhooks: 'bring the webhook’s pods back, or give it failurePolicy Ignore',

@@ -4,6 +4,7 @@
 import type { DirectUpdate, DirectUpdateSpec } from '../../api/direct-update.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { isEndedPhase } from '../update/operation.ts'
+import { conditionOf } from '../update/outcome.ts'
 import { isOfRun, presentID } from '../update/path-step.ts'
 
 /** As a merge patch: null takes out what an earlier word left. */
@@ -16,13 +17,14 @@ export type Decide = (update: DirectUpdate) => { readonly spec: Steering; readon
 
 export const pause: Decide = (update) => {
   mustRun(update, 'pause')
+  mustNotEnd(update)
   return { spec: { desiredState: 'Paused' }, said: 'paused; what is under work is finished, nothing new starts' }
 }
 
 export const resume: Decide = (update) => {
   const { name } = update.metadata
   mustRun(update, 'resume')
-  if (update.spec.desiredState === 'Cancelled') throw refused(`${name} is being cancelled`, 'make another update')
+  mustNotEnd(update)
   if (update.spec.desiredState !== 'Paused') throw refused(`${name} is not paused`, `see: slipway status ${name}`)
   return { spec: { desiredState: 'Running' }, said: 'goes on' }
 }
@@ -48,13 +50,19 @@ export function retry(nodes: readonly string[], uuid: string): Decide {
     const hook = hooks.find(
       (run) => run.state === 'Failed' && isOfRun(run.operationID, operationID) && nodes.length === 0,
     )
-    if (phase !== 'Failed' && !hook && broken.length === 0 && (summary?.failed ?? 0) === 0) {
+    const backup = nodes.length === 0 && isBackupOwed(update)
+    if (phase !== 'Failed' && !hook && !backup && broken.length === 0 && (summary?.failed ?? 0) === 0) {
       throw refused(`no node of ${name} failed or needs a person`, `see: slipway status ${name}`)
     }
+    mustHaveFailed(name, nodes, broken)
     const token = uuid.slice(0, 8)
     const isLeftOut = (node: string) => nodes.length === 0 && (update.spec.skip ?? []).includes(node)
     const names = broken.map((node) => node.name)
-    const failed = [...(hook ? [`hook ${hook.hook}`] : []), ...names.filter((one) => !isLeftOut(one)).slice(0, 5)]
+    const failed = [
+      ...(hook ? [`hook ${hook.hook}`] : []),
+      ...(backup ? ['the backup'] : []),
+      ...names.filter((one) => !isLeftOut(one)).slice(0, 5),
+    ]
     const which = (nodes.length > 0 ? nodes : failed).join(', ')
     const leftOut = names.filter(isLeftOut).slice(0, 5)
     const named = leftOut.length === 0 ? '' : `; left out unless named: slipway retry ${name} ${leftOut.join(' ')}`
@@ -66,6 +74,8 @@ export function retry(nodes: readonly string[], uuid: string): Decide {
 export function skip(nodes: readonly string[]): Decide {
   return (update) => {
     const { name } = update.metadata
+    // One that failed can go on without them.
+    if (update.status?.phase !== 'Failed') mustRun(update, 'leave out')
     const skipped = [...new Set([...(update.spec.skip ?? []), ...nodes])]
     const isFailed = update.status?.phase === 'Failed'
     const more = isFailed ? `; let the others go on: slipway retry ${name}` : ''
@@ -96,6 +106,7 @@ export function runNow(reason: string, by: string, now: Date): Decide {
   return (update) => {
     const { name } = update.metadata
     mustRun(update, 'run')
+    mustNotEnd(update)
     const { operationID } = update.status ?? {}
     if (operationID === undefined) throw refused(`${name} has not been planned yet`, 'try again in a moment')
     return {
@@ -105,12 +116,36 @@ export function runNow(reason: string, by: string, now: Date): Decide {
   }
 }
 
+/** Cancelled is for good: another word would take it back. */
+function mustNotEnd({ metadata, spec }: DirectUpdate): void {
+  if (spec.desiredState === 'Cancelled') throw refused(`${metadata.name} is being cancelled`, 'make another update')
+}
+
 function mustRun({ metadata, status }: DirectUpdate, what: string): void {
   if (!isEndedPhase(status?.phase)) return
   throw refused(
     `${metadata.name} is ${status?.phase}: there is nothing to ${what}`,
     `see: slipway status ${metadata.name}`,
   )
+}
+
+/** It failed on every host, and is made again only when somebody says so. */
+function isBackupOwed(update: DirectUpdate): boolean {
+  const blocked = conditionOf(update, 'Blocked')
+  return blocked?.status === 'True' && blocked.reason === 'BackupFailed'
+}
+
+/** As many as the status lists, failed ones first: where all it lists failed, others may have. */
+const listedAtMost = 50
+
+/** A name that was mistyped would be told as tried again, and nothing would be. */
+function mustHaveFailed(update: string, nodes: readonly string[], broken: readonly { readonly name: string }[]): void {
+  const known = broken.map(({ name }) => name)
+  const others = nodes.filter((node) => !known.includes(node))
+  if (others.length === 0 || known.length >= listedAtMost) return
+  const those =
+    known.length === 0 ? `slipway retry ${update}` : `slipway retry ${update} ${known.slice(0, 5).join(' ')}`
+  throw refused(`${others.join(', ')} did not fail for ${update}, and needs no person`, `try again what did: ${those}`)
 }
 
 function refused(message: string, nextStep: string): SlipwayError {

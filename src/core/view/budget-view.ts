@@ -7,10 +7,12 @@ import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import { resolveCount } from '../count.ts'
 import { selects } from '../label-selector.ts'
 import { budgetSetName } from '../ledger/budget-name.ts'
+import { maintenancePrefix } from '../maintenance/wish.ts'
 import { isReady, isUnavailable, whyAway } from '../node/node-facts.ts'
 import { holdOf } from '../node/node-marks.ts'
 import { profileRunOf } from '../profile/operation-id.ts'
 import { ownerOfOperation } from '../update/operation.ts'
+import { operationOwner } from '../update/work-owner.ts'
 
 export interface BudgetFacts {
   readonly nodes: Iterable<Node>
@@ -61,25 +63,35 @@ function slotOf(node: Node, grant: Grant | undefined, tile: NodeTile | undefined
   return {
     node: node.metadata.name,
     phase,
-    holder: grant ? ownerOfOperation(grant.holder) : 'not ours',
+    holder: grant ? holderText(grant.holder) : 'not ours',
     ...(since !== undefined && { since }),
     returnsWhen: grant ? returnOfOurs(tile, grant.holder) : returnOfOthers(node),
   }
 }
 
+/** An update is known by its name. */
+function holderText(holder: string): string {
+  return operationOwner(holder).replace(/^update /, '')
+}
+
 function returnOfOurs(tile: NodeTile | undefined, holder: string): string {
-  const profile = profileRunOf(holder)?.profile
   switch (tile?.phase) {
     case 'Draining':
       return tile.reason ? `drained and worked on; now: ${tile.reason.message}` : 'drained, worked on and healthy again'
     case 'Failed':
     case 'RequiresAttention':
-      return `a person has put it right and retried it: slipway retry ${profile === undefined ? (tile.update ?? 'UPDATE') : `--profile ${profile}`} ${tile.name}`
+      return `a person has put it right: ${wayBack(tile.name, holder)}`
     case 'Verifying':
       return 'it has shown itself healthy'
     default:
       return 'its work is done and it is healthy again'
   }
+}
+
+function wayBack(node: string, holder: string): string {
+  if (holder.startsWith(maintenancePrefix)) return `slipway release ${node}`
+  const profile = profileRunOf(holder)?.profile
+  return `slipway retry ${profile === undefined ? ownerOfOperation(holder) : `--profile ${profile}`} ${node}`
 }
 
 function returnOfOthers(node: Node): string {

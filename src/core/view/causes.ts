@@ -2,12 +2,13 @@
 // seen to what is at the bottom of it.
 
 import type { CauseView, NodeTile } from '../../api/console.ts'
-import type { DirectUpdate } from '../../api/direct-update.ts'
+import type { DirectUpdate, UpdateCondition } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import { isReasonCode, type Reason, reasonCatalogue } from '../../api/reason.ts'
 import { isInGoodOrder } from '../drain/in-good-order.ts'
 import { fingerprint } from '../fingerprint.ts'
+import { profilePrefix } from '../profile/operation-id.ts'
 import { conditionOf, refusal } from '../update/outcome.ts'
 import { titleOf, waitsFor } from './who-must-act.ts'
 
@@ -34,6 +35,7 @@ interface Found {
   readonly nextCheck?: string | undefined
   readonly node?: string
   readonly update?: string | undefined
+  readonly profile?: string | undefined
   /** What tells it from others of the same code; absent: there is one of them for each update. */
   readonly about?: string
   readonly because: readonly Because[]
@@ -56,11 +58,12 @@ function rank({ waitsFor: who }: CauseView): number {
 }
 
 function added(before: CauseView | undefined, key: string, found: Found): CauseView {
-  const { code, message, nextCheck, node, update, because, command } = found
+  const { code, message, nextCheck, node, update, profile, because, command } = found
   const since = [before?.since, found.since].filter((one) => one !== undefined).toSorted()[0]
   const nextStep = isReasonCode(code) ? reasonCatalogue[code] : undefined
   const nodes = before?.nodes ?? []
   const updates = before?.updates ?? []
+  const profiles = before?.profiles ?? []
   return {
     key,
     code,
@@ -71,6 +74,7 @@ function added(before: CauseView | undefined, key: string, found: Found): CauseV
     ...(nextCheck === undefined ? before?.nextCheck !== undefined && { nextCheck: before.nextCheck } : { nextCheck }),
     nodes: node === undefined || nodes.includes(node) || nodes.length >= mostNodes ? nodes : [...nodes, node],
     updates: update === undefined || updates.includes(update) ? updates : [...updates, update],
+    profiles: profile === undefined || profiles.includes(profile) ? profiles : [...profiles, profile],
     because: before?.because ?? because,
     ...(nextStep !== undefined && { nextStep }),
     command: before?.command ?? command,
@@ -129,9 +133,8 @@ function* updateFindings(update: DirectUpdate, own: ReadonlySet<string>): Genera
     yield { code: 'UpdatePaused', message, update: name, because: [seen], command: `slipway resume ${name}` }
   }
   const told = new Set<string>(['Paused'])
-  for (const type of ['Failed', 'Stalled', 'Blocked']) {
-    const condition = conditionOf(update, type)
-    if (condition?.status !== 'True' || told.has(condition.reason)) continue
+  for (const condition of standstills(update)) {
+    if (told.has(condition.reason)) continue
     told.add(condition.reason)
     const { reason: code, message, lastTransitionTime: since } = condition
     const nextCheck = code === 'WaveSoaking' ? status?.wave?.soakUntil : undefined
@@ -148,18 +151,27 @@ function* updateFindings(update: DirectUpdate, own: ReadonlySet<string>): Genera
   }
 }
 
+/** That it stands still says nothing more where it is said why. */
+function standstills(update: DirectUpdate): readonly UpdateCondition[] {
+  const holding = (...types: readonly string[]) =>
+    types.flatMap((type) => conditionOf(update, type) ?? []).filter(({ status }) => status === 'True')
+  const why = holding('Failed', 'Blocked')
+  return why.length > 0 ? why : holding('Stalled')
+}
+
 function* nodeFindings(
   tile: NodeTile,
   state: NodeState | undefined,
   update: DirectUpdate | undefined,
 ): Generator<Found> {
-  const { name, reason, phase, since } = tile
+  const { name, reason, phase, since, profile } = tile
   const rollout = state?.status?.rollout
   const seen: readonly Because[] = [
     ...(update ? [{ what: `update ${update.metadata.name}`, detail: standing(update) }] : []),
+    ...(profile === undefined ? [] : [{ what: `NodeProfile ${profile}`, detail: 'rolls out by itself' }]),
     { what: `node ${name}`, detail: drainText(phase, state), ...(since !== undefined && { since }) },
   ]
-  const common = { node: name, update: tile.update, command: `slipway why ${name}` }
+  const common = { node: name, update: tile.update, profile, command: `slipway why ${name}` }
   for (const { pod, state: rung, reason: own } of rollout?.drain?.pods ?? []) {
     const budget = budgetIn.exec(own.message)?.[1]
     const held: Because = { what: `pod ${pod}`, detail: rung, ...(own.since !== undefined && { since: own.since }) }
@@ -174,7 +186,8 @@ function* nodeFindings(
   const failed = state?.status?.agent?.order?.steps.find((step) => step.state === 'Failed')
   const bottom = failed ? [{ what: `step ${failed.name}`, detail: failed.reason?.message ?? 'failed' }] : []
   const because = [...seen, ...bottom, { what: titleOf(reason.code), detail: reason.message }]
-  const about = hasOwnCause(tile, state) && { about: `${tile.update} ${reason.code}` }
+  const holder = profile === undefined ? tile.update : `${profilePrefix}${profile}`
+  const about = hasOwnCause(tile, state) && { about: `${holder} ${reason.code}` }
   yield { ...told(reason), ...common, ...about, because }
 }
 

@@ -2,7 +2,7 @@
 
 import type { NodeTile, TilePhase } from '../../api/console.ts'
 import type { Node } from '../../api/kube.ts'
-import type { NodeState } from '../../api/node-state.ts'
+import type { NodeState, OperationKind } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { isInGoodOrder } from '../drain/in-good-order.ts'
 import { isCordoned, isReady, roleOf } from '../node/node-facts.ts'
@@ -33,9 +33,14 @@ const poolLabels = [
   'pool',
 ] as const
 
-export function nodeTile(node: Node, state: NodeState | undefined, place: Place | undefined): NodeTile {
+export function nodeTile(node: Node, state: NodeState | undefined, wanted: Place | undefined): NodeTile {
   const rollout = state?.status?.rollout
-  const isOfRollout = rollout !== undefined && (place ? rollout.update === place.update : rollout.phase !== 'Done')
+  const kind = rollout?.kind ?? 'DirectUpdate'
+  const isAtWorkOrFailed = rollout !== undefined && rollout.phase !== 'Done'
+  // What a profile or maintenance does there comes before an update that waits for the node.
+  const place = kind !== 'DirectUpdate' && isAtWorkOrFailed ? undefined : wanted
+  const isOfPlace = kind === 'DirectUpdate' && rollout !== undefined && rollout.update === place?.update
+  const isOfRollout = rollout !== undefined && (place ? isOfPlace : isAtWorkOrFailed)
   const role = roleOf(node)
   const phase = phaseOf(node, isOfRollout ? rollout.phase : undefined, place)
   const isAtWork = phase === 'Assigned' || phase === 'Working'
@@ -49,7 +54,7 @@ export function nodeTile(node: Node, state: NodeState | undefined, place: Place 
     group: role === 'ControlPlane' ? role : poolOf(node),
     role,
     phase,
-    ...(isOfRollout ? { update: rollout.update } : place && { update: place.update }),
+    ...(isOfRollout ? ownerOf(kind, rollout.update) : place && { update: place.update }),
     ...(place?.wave !== undefined && { wave: place.wave }),
     ...(isOfRollout && { since: rollout.since }),
     ...(told && { reason: told }),
@@ -58,6 +63,12 @@ export function nodeTile(node: Node, state: NodeState | undefined, place: Place 
     ...(hold !== undefined && { hold }),
     kubelet: node.status?.nodeInfo?.kubeletVersion ?? '',
   }
+}
+
+/** Maintenance is nobody's but the node's own. */
+function ownerOf(kind: OperationKind, name: string): Pick<NodeTile, 'update' | 'profile'> {
+  if (kind === 'DirectUpdate') return { update: name }
+  return kind === 'NodeProfile' ? { profile: name } : {}
 }
 
 function phaseOf(node: Node, rollout: TilePhase | undefined, place: Place | undefined): TilePhase {
@@ -96,6 +107,7 @@ export function isSameTile(a: NodeTile, b: NodeTile): boolean {
     a.phase === b.phase &&
     a.wave === b.wave &&
     a.update === b.update &&
+    a.profile === b.profile &&
     a.since === b.since &&
     a.step === b.step &&
     a.hold === b.hold &&

@@ -280,18 +280,13 @@ describe('causes', () => {
   })
 
   it('who must act comes first: a person, the cluster, the clock', () => {
-    const condition = (reason: string) =>
-      ({
-        type: 'Blocked',
-        status: 'True',
-        reason,
-        message: reason,
-        lastTransitionTime: '2026-01-05T09:00:00Z',
-      }) as const
+    const condition = (type: string, reason: string) =>
+      ({ type, status: 'True', reason, message: reason, lastTransitionTime: '2026-01-05T09:00:00Z' }) as const
     const blocked = (name: string, reason: string): DirectUpdate => ({
       ...update,
       metadata: { ...update.metadata, name },
-      status: { ...update.status, conditions: [condition(reason)] },
+      // That it stands still is no cause of its own.
+      status: { ...update.status, conditions: [condition('Stalled', 'InProgress'), condition('Blocked', reason)] },
     })
     const updates = [blocked('a', 'OutsideWindow'), blocked('b', 'BudgetSpent'), blocked('c', 'ApprovalWanted')]
     const policy: MaintenancePolicy = { metadata: meta('default'), spec: { paused: true } }

@@ -11,6 +11,7 @@ import { Glyph, type GlyphName } from '../../parts/glyph.tsx'
 import { clockText, spanText } from '../../parts/instant.ts'
 import { type Family, familyClass } from '../../parts/phase-look.ts'
 import { ReasonText } from '../../parts/reason-text.tsx'
+import { skipConfirmation } from '../../parts/skip-confirmation.ts'
 import { ErrorState } from '../../parts/states.tsx'
 import text from '../../parts/text.module.css'
 import { ask } from '../../request.ts'
@@ -79,12 +80,7 @@ export function NodeDrawer({ tile, onClose }: { readonly tile: NodeTile; readonl
             <ActionButton
               small
               request={{ action: 'skip', update, nodes: [name] }}
-              confirm={{
-                title: `Leave ${name} out of ${update}?`,
-                text: 'If it is under work it is finished first. A failed node stays as it is, and holds the others up no more.',
-                act: 'Leave it out',
-                command: `slipway skip ${update} ${name}`,
-              }}
+              confirm={skipConfirmation(update, [name])}
             >
               Skip…
             </ActionButton>
