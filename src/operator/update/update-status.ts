@@ -233,10 +233,14 @@ export function observed({ metadata, spec }: DirectUpdate): DirectUpdateStatus {
   }
 }
 
-/** A new operation starts from a clean sheet; the one before moves to the history. */
+/**
+ * A new operation starts from a clean sheet; the one before moves to the history. One that is planned again keeps its backups: it
+ * may have asked for one and taken a node for it already, if only the write of its first plan was lost.
+ */
 function freshStatus(update: DirectUpdate, operationID: string, startedAt: Date): DirectUpdateStatus {
   const { status } = update
   const same = status?.operationID === operationID
+  const { backups, backupRun } = same ? status : {}
   const last =
     status && !same && status.operationID !== undefined && status.phase && status.startedAt !== undefined
       ? [
@@ -256,6 +260,8 @@ function freshStatus(update: DirectUpdate, operationID: string, startedAt: Date)
     operationID,
     startedAt: same && status?.startedAt !== undefined ? status.startedAt : startedAt.toISOString(),
     ...(history.length > 0 && { history }),
+    ...(backups && { backups }),
+    ...(backupRun && { backupRun }),
   }
 }
 
