@@ -15,6 +15,8 @@ export interface BackupParts {
   readonly hosts: () => readonly BackupHost[]
   /** Something secret has to reach the host. */
   readonly needsKey: (store: BackupStoreSpec) => boolean
+  /** An update wants a backup, and nobody has looked for a host for it yet. */
+  readonly isUpdateNext: () => boolean
   /** Looks at all backups again. */
   readonly wake: () => void
   readonly wakeGrants: () => void

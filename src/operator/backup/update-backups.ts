@@ -57,6 +57,13 @@ export class UpdateBackups {
     return this.#wanted.has(name)
   }
 
+  /** One is wanted, and nobody has looked for a host for it yet. */
+  get isNext(): boolean {
+    const { updates } = this.#parts.cluster
+    const isOpen = (name: string) => !this.#reasons.has(name) && updates.get(name)?.status?.backupRun === undefined
+    return [...this.#wanted.keys()].some(isOpen)
+  }
+
   /** The questions that stand for updates. */
   questions(): readonly Question[] {
     return [...this.#parts.cluster.updates.values()].flatMap((update) => {
