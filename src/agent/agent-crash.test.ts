@@ -66,6 +66,24 @@ describe.each(orders)('an order killed at every disk operation: $name', ({ order
   })
 })
 
+it('an order whose NodeState is deleted while the agent is dead comes to an end that is told', async () => {
+  const order = scriptOrder()
+  const total = await operationsOf(order)
+  const ends = new Set<string | undefined>()
+  for (let cut = 0; cut <= total; cut++) {
+    const bench = new AgentBench(cut)
+    bench.cluster.place(order)
+    await bench.startAndDieAfter(cut, bench.hasEnded('Succeeded'))
+    if (bench.host.executions.length === 0) continue
+    bench.cluster.beginDeletion()
+    bench.restart()
+    await bench.clock.until(() => bench.order?.finishedAt !== undefined)
+    ends.add(bench.order?.state)
+    expect(bench.host.executions, `killed after ${cut} operations`).toHaveLength(1)
+  }
+  expect([...ends]).toEqual(['Succeeded'])
+})
+
 it('survives any sequence of deaths and power losses', async () => {
   const fault = fc.record({ after: fc.nat(60), power: fc.boolean() })
   await fc.assert(

@@ -100,6 +100,7 @@ export class OrderDesk {
     this.#journal ??= await Journal.open(this.#options.host.disk, this.#options.stateDir)
     if (!this.#recovered) await this.#recover(this.#journal, signal)
     await this.#dropReplaced(signal)
+    await this.#repeatEnd(this.#journal)
     for (;;) {
       const open = this.#openOrder()
       if (!open) break
@@ -145,8 +146,23 @@ export class OrderDesk {
     return equalJson(open, this.#answered) ? undefined : open
   }
 
-  async #answer(journal: Journal, { order, nodeUID }: Answered, signal: AbortSignal): Promise<void> {
-    const { drivers, clock, log } = this.#options
+  /**
+   * Nothing is begun for a NodeState that is being deleted. But it goes only after the word on its order, which an earlier life may
+   * have written down without telling it.
+   */
+  async #repeatEnd(journal: Journal): Promise<void> {
+    const state = this.#state()
+    if (!state?.spec.order || state.metadata.deletionTimestamp === undefined) return
+    if (this.#report?.id === state.spec.order.id) return
+    const { verdict } = await this.#judge(journal, { order: state.spec.order, nodeUID: nodeUIDOf(state) })
+    if (verdict.verdict === 'repeat') this.#tell(verdict.report)
+  }
+
+  async #judge(
+    journal: Journal,
+    { order, nodeUID }: Answered,
+  ): Promise<{ readonly verdict: Verdict; readonly folder: OrderFolder | undefined }> {
+    const { drivers } = this.#options
     const folder = await journal.find(order.id)
     const verdict = judgeOrder({
       order,
@@ -155,6 +171,13 @@ export class OrderDesk {
       journalled: folder && { order: folder.accepted.order, ...(folder.end && { end: folder.end.report }) },
       withoutDriver: driversFor(order.work).filter((name) => !drivers.some((driver) => driver.name === name)),
     })
+    return { verdict, folder }
+  }
+
+  async #answer(journal: Journal, open: Answered, signal: AbortSignal): Promise<void> {
+    const { drivers, clock, log } = this.#options
+    const { order } = open
+    const { verdict, folder } = await this.#judge(journal, open)
     logVerdict(log, order, verdict)
     switch (verdict.verdict) {
       case 'repeat':

@@ -68,6 +68,14 @@ export class OneNodeCluster {
     this.api.muted = false
   }
 
+  /** Somebody deletes the NodeState; it stays until whoever watches over it lets it go. */
+  beginDeletion(): void {
+    const { node } = this
+    if (!node) throw new Error('there is no node yet')
+    const metadata = { ...node.metadata, deletionTimestamp: '2026-01-01T01:00:00Z' }
+    this.api.put(nodeStates, { ...node, metadata })
+  }
+
   removeNode(): void {
     this.api.remove(nodeStates, { name: 'w1' })
   }

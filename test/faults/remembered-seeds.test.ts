@@ -24,6 +24,8 @@ describe('histories that once went wrong', () => {
     [12162, 'a clock that is behind made nodes of the cluster ones that joined later'],
     [1991, 'an OS image was asked for over two minor versions, which is refused'],
     [12724, 'a leader that was none any more woke itself for ever'],
+    [14400, 'the backup of an update that was planned again was forgotten'],
+    [19616, 'scheduled backups took the host, and the window, from the backup of an update'],
   ])('seed %i: %s', async (seed) => {
     expect(await violationsOf(seed, {})).toEqual([])
   })
@@ -43,6 +45,7 @@ describe('histories that once went wrong', () => {
     [55, 'a profile that takes a drain was taken away without one'],
     [823, 'a node that was done was staged for ever after somebody deleted its NodeState'],
     [2081, 'a node whose NodeState was being deleted was given orders that nobody obeys'],
+    [22987, 'an agent that died never told the end of an order whose NodeState was being deleted'],
     [891, 'a host under maintenance was uncordoned after somebody deleted its NodeState'],
   ])('crowded seed %i: %s', async (seed) => {
     expect(await violationsOf(seed, { crowded: true })).toEqual([])
