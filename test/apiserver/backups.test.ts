@@ -16,7 +16,7 @@ const missing = await whyNoApiServer()
 const { signal } = new AbortController()
 const text = '#!/bin/sh\ntrue\n'
 const script = { configMap: 'rotate', sha256: createHash('sha256').update(text).digest('hex') }
-const patience = { timeout: 120_000, interval: 200 }
+const patience = { timeout: 240_000, interval: 200 }
 const store = { name: 'far', s3: { bucket: 'backups', secret: 'far-keys' } }
 
 describe.skipIf(missing)('backups on a real API server', () => {

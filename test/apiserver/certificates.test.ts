@@ -21,7 +21,7 @@ import { type RealClient, realClient, writeKubeconfig } from './real-client.ts'
 
 const missing = await whyNoApiServer()
 const { signal } = new AbortController()
-const within = { timeout: 90_000, interval: 200 }
+const within = { timeout: 180_000, interval: 200 }
 /** Long enough for an operator to start on a busy machine. */
 const lifeMs = 30_000
 const base64 = (text: string) => Buffer.from(text).toString('base64')

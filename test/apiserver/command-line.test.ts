@@ -54,7 +54,7 @@ describe.skipIf(missing)('the command line and a real API server', () => {
   })
 
   /** Nothing is offered where the program or the cluster does not answer at once: on a busy machine that happens. */
-  const patient = { timeout: 90_000, interval: 200 }
+  const patient = { timeout: 180_000, interval: 200 }
   const doctor = async () => {
     const { code, out } = await runSlipway(['doctor', '--output', 'json'], env)
     const { findings } = JSON.parse(out) as { findings: { check: string; result: string; code: string }[] }

@@ -28,7 +28,7 @@ import { plainRequests } from './plain-request.ts'
 
 const missing = await whyNoApiServer()
 const { signal } = new AbortController()
-const patience = { timeout: 120_000, interval: 200 }
+const patience = { timeout: 240_000, interval: 200 }
 const manifests = join(import.meta.dirname, '../compat/cupcake')
 
 describe.skipIf(missing)('resources of CUPCAKE on a real API server', () => {
@@ -132,10 +132,10 @@ describe.skipIf(missing)('resources of CUPCAKE on a real API server', () => {
   })
 
   test('a ScheduledUpdate is carried out when its time comes', async () => {
-    const scheduleAt = new Date(Date.now() + 8_000).toISOString()
+    const scheduleAt = new Date(Date.now() + 20_000).toISOString()
     await apply(cupcakeScheduledUpdates, 'soon', { targetVersion: '1.36.5', scheduleAt, concurrency: 2 })
     const found = async () => (await rig.api.get(cupcakeScheduledUpdates, { name: 'soon' }, signal)).status
-    await vi.waitFor(async () => expect((await found())?.phase).toBe('Scheduled'), { timeout: 7_000, interval: 100 })
+    await vi.waitFor(async () => expect((await found())?.phase).toBe('Scheduled'), { timeout: 19_000, interval: 100 })
     await vi.waitFor(async () => expect((await found())?.phase).toBe('Completed'), patience)
     const { executedAt = '', directUpdateName = '', scheduledFor } = (await found()) ?? {}
     expect(scheduledFor).toBe(scheduleAt)

@@ -15,7 +15,7 @@ import { type RealClient, realClient, writeKubeconfig } from './real-client.ts'
 
 const missing = await whyNoApiServer()
 const { signal } = new AbortController()
-const within = { timeout: 90_000, interval: 200 }
+const within = { timeout: 180_000, interval: 200 }
 
 describe.skipIf(missing)('credentials that end', () => {
   let server: ApiServer

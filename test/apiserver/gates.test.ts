@@ -21,7 +21,7 @@ import { storageKinds } from './storage-kinds.ts'
 
 const missing = await whyNoApiServer()
 const { signal } = new AbortController()
-const within = { timeout: 90_000, interval: 200 }
+const within = { timeout: 180_000, interval: 200 }
 const every = '1s'
 
 describe.skipIf(missing)('gates and hooks on a real API server', () => {

@@ -22,7 +22,7 @@ import { expectRightsUsed, rightsTitle } from '../rollout-rig/used-rights.ts'
 
 const missing = (await whyNoApiServer()) ?? (await whyNoOciRegistry())
 const { signal } = new AbortController()
-const patience = { timeout: 120_000, interval: 100 }
+const patience = { timeout: 240_000, interval: 100 }
 const where = 'housekeeper-system'
 
 const fields = {

@@ -103,7 +103,7 @@ describe('the dashboard', () => {
     })
   })
 
-  const within = { timeout: 60_000, interval: 200 }
+  const within = { timeout: 180_000, interval: 200 }
   const deployments = { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments', namespaced: true }
 
   /** The address of a Prometheus that scrapes what an operator would serve. */

@@ -13,7 +13,7 @@ import { RolloutRig } from '../rollout-rig/rollout-rig.ts'
 
 const missing = (await whyNoApiServer()) ?? (await whyNoOciRegistry())
 const { signal } = new AbortController()
-const within = { timeout: 90_000, interval: 200 }
+const within = { timeout: 180_000, interval: 200 }
 
 describe.skipIf(missing)('OS images on a real API server', () => {
   let rig: RolloutRig

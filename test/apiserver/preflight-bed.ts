@@ -28,7 +28,7 @@ export const toNext: DirectUpdateSpec = { kubernetes: { version: next } }
 
 const controllers = ['disruption-controller', 'garbage-collector-controller']
 const { signal } = new AbortController()
-const patience = { timeout: 60_000, interval: 200 }
+const patience = { timeout: 240_000, interval: 200 }
 
 export class PreflightBed {
   readonly server: ApiServer

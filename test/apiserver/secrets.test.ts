@@ -20,7 +20,7 @@ import { plainRequests } from './plain-request.ts'
 
 const missing = await whyNoApiServer()
 const { signal } = new AbortController()
-const patience = { timeout: 120_000, interval: 200 }
+const patience = { timeout: 240_000, interval: 200 }
 
 const planted = {
   'gate token': 'planted-gate-token-Zk3q',

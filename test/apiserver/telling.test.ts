@@ -13,7 +13,7 @@ import { RolloutRig } from '../rollout-rig/rollout-rig.ts'
 
 const missing = await whyNoApiServer()
 const { signal } = new AbortController()
-const patience = { timeout: 120_000, interval: 200 }
+const patience = { timeout: 240_000, interval: 200 }
 const script = '#!/bin/sh\ntrue\n'
 const alertsSchema = z.array(z.object({ labels: z.object({ severity: z.string() }) }))
 

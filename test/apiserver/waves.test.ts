@@ -17,7 +17,7 @@ const script = '#!/bin/sh\ntrue\n'
 const { signal } = new AbortController()
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const waves = [{ size: 1, soak: '3s', promotion: 'Manual' as const }, { size: '50%' }, { size: '100%' }]
-const patience = { timeout: 90_000, interval: 200 }
+const patience = { timeout: 240_000, interval: 200 }
 
 describe.skipIf(missing)('an update in waves', () => {
   let rig: RolloutRig
