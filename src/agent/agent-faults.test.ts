@@ -255,6 +255,24 @@ describe('a file of the host that cannot be read', () => {
   })
 })
 
+it('a look before a step that fails is told on the NodeState, and the order goes on when it was repaired', async () => {
+  const bench = new AgentBench()
+  const says = 'ConfigMap kube-system/kubeadm-config names no kubernetesVersion'
+  let isBroken = true
+  const holds = () => (isBroken ? Promise.reject(new SlipwayError('StepFailed', says)) : Promise.resolve(false))
+  bench.drivers = [
+    { ...scriptDriver, steps: (...given) => scriptDriver.steps(...given).map((step) => ({ ...step, holds })) },
+  ]
+  bench.start()
+  bench.cluster.place(scriptOrder())
+  await bench.clock.until(() => bench.order?.reason !== undefined)
+  expect(bench.order?.reason).toEqual({ code: 'StepFailed', message: `trying again: ${says}` })
+  expect(bench.order?.finishedAt).toBeUndefined()
+  isBroken = false
+  await bench.clock.until(bench.hasEnded('Succeeded'))
+  expect(bench.order?.reason).toBeUndefined()
+})
+
 it('order ids of any shape get a folder of their own', async () => {
   const bench = await idleAgent()
   for (const id of ['../../etc', 'a/b', 'a_b', `x${'y'.repeat(300)}`, '.', 'order.tmp']) {
