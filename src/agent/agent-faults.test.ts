@@ -273,6 +273,25 @@ it('a look before a step that fails is told on the NodeState, and the order goes
   expect(bench.order?.reason).toBeUndefined()
 })
 
+it('a look before a later step that fails for good ends the order when its time is over', async () => {
+  const bench = new AgentBench()
+  const holds = () => Promise.reject(new SlipwayError('StepFailed', 'systemctl does not answer'))
+  bench.drivers = [
+    {
+      ...scriptDriver,
+      steps: (order) => scriptDriver.steps(order).flatMap((step) => [step, { ...step, name: 'second', holds }]),
+    },
+  ]
+  bench.start()
+  bench.cluster.place(scriptOrder({ timeout: '10m' }))
+  await bench.clock.until(bench.hasEnded('Failed'))
+  expect(bench.host.executions.map(({ step }) => step)).toEqual(['script'])
+  expect(bench.order?.reason).toMatchObject({
+    code: 'StepFailed',
+    message: expect.stringContaining('step second cannot be looked at: systemctl does not answer'),
+  })
+})
+
 it('order ids of any shape get a folder of their own', async () => {
   const bench = await idleAgent()
   for (const id of ['../../etc', 'a/b', 'a_b', `x${'y'.repeat(300)}`, '.', 'order.tmp']) {
