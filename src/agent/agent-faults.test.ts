@@ -255,6 +255,43 @@ describe('a file of the host that cannot be read', () => {
   })
 })
 
+it('a look before a step that fails is told on the NodeState, and the order goes on when it was repaired', async () => {
+  const bench = new AgentBench()
+  const says = 'ConfigMap kube-system/kubeadm-config names no kubernetesVersion'
+  let isBroken = true
+  const holds = () => (isBroken ? Promise.reject(new SlipwayError('StepFailed', says)) : Promise.resolve(false))
+  bench.drivers = [
+    { ...scriptDriver, steps: (...given) => scriptDriver.steps(...given).map((step) => ({ ...step, holds })) },
+  ]
+  bench.start()
+  bench.cluster.place(scriptOrder())
+  await bench.clock.until(() => bench.order?.reason !== undefined)
+  expect(bench.order?.reason).toEqual({ code: 'StepFailed', message: `trying again: ${says}` })
+  expect(bench.order?.finishedAt).toBeUndefined()
+  isBroken = false
+  await bench.clock.until(bench.hasEnded('Succeeded'))
+  expect(bench.order?.reason).toBeUndefined()
+})
+
+it('a look before a later step that fails for good ends the order when its time is over', async () => {
+  const bench = new AgentBench()
+  const holds = () => Promise.reject(new SlipwayError('StepFailed', 'systemctl does not answer'))
+  bench.drivers = [
+    {
+      ...scriptDriver,
+      steps: (order) => scriptDriver.steps(order).flatMap((step) => [step, { ...step, name: 'second', holds }]),
+    },
+  ]
+  bench.start()
+  bench.cluster.place(scriptOrder({ timeout: '10m' }))
+  await bench.clock.until(bench.hasEnded('Failed'))
+  expect(bench.host.executions.map(({ step }) => step)).toEqual(['script'])
+  expect(bench.order?.reason).toMatchObject({
+    code: 'StepFailed',
+    message: expect.stringContaining('step second cannot be looked at: systemctl does not answer'),
+  })
+})
+
 it('order ids of any shape get a folder of their own', async () => {
   const bench = await idleAgent()
   for (const id of ['../../etc', 'a/b', 'a_b', `x${'y'.repeat(300)}`, '.', 'order.tmp']) {

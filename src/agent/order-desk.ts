@@ -2,8 +2,9 @@
 // the NodeState as it is now, so nothing depends on having seen every change.
 
 import { backupAbility } from '../api/backup-plan.ts'
+import { isKubeError } from '../api/kube-error.ts'
 import type { AgentOrder, NodeState, Order } from '../api/node-state.ts'
-import type { Reason } from '../api/reason.ts'
+import { isReasonCode, type Reason } from '../api/reason.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import { equalJson } from '../core/merge-patch.ts'
 import { driversFor } from '../core/update/drivers-for.ts'
@@ -240,9 +241,19 @@ export class OrderDesk {
     this.#recovered = false
     this.#staged.clear()
     const order = this.#state()?.spec.order
+    if (!order || isKubeError(error)) return
     const stuck = stuckCode(error, this.#options.stateDir)
-    if (!order || !stuck) return
-    this.#tell(bareReport(order.id, 'RequiresAttention', { code: stuck, message: message.slice(0, 4096) }))
+    if (stuck) this.#tell(bareReport(order.id, 'RequiresAttention', { code: stuck, message: message.slice(0, 4096) }))
+    else this.#tellTrouble(order, { code: isReasonCode(code) ? code : 'StepFailed', message })
+  }
+
+  /** What keeps an order from going on, beside how far it came. */
+  #tellTrouble({ id }: Order, { code, message }: Reason): void {
+    const reason: Reason = { code, message: `trying again: ${message}`.slice(0, 4096) }
+    const before = this.#report?.id === id ? this.#report : bareReport(id, 'Accepted', reason)
+    const hasEnded = before.finishedAt !== undefined || before.state === 'Refused'
+    // Before the first look at the host there is nothing to be said of it.
+    if (!hasEnded && this.#bootId !== '') this.#tell({ ...before, reason })
   }
 
   #tell(report: AgentOrder): void {

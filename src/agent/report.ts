@@ -40,7 +40,11 @@ export function endReport(
 }
 
 /** An order that never got into the journal, or whose journal cannot be read. */
-export function bareReport(id: string, state: 'Refused' | 'RequiresAttention', reason: Reason): AgentOrder {
+export function bareReport(
+  id: string,
+  state: 'Accepted' | 'Refused' | 'RequiresAttention',
+  reason: Reason,
+): AgentOrder {
   return { id, state, reason, steps: [] }
 }
 

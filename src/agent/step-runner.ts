@@ -18,6 +18,7 @@ import type { OrderFolder } from './journal/order-folder.ts'
 import { lookingAtLog } from './log-waits.ts'
 import type { Permission } from './permission.ts'
 import type { FailedStep } from './report.ts'
+import { stuckCode } from './stuck-disk.ts'
 
 export interface StepRun {
   readonly host: Host
@@ -78,7 +79,9 @@ export async function runStep(run: StepRun, signal: AbortSignal): Promise<StepOu
       tally = conclusion.tally
       failed = conclusion.failed
     }
-    if (await alreadyHolds(run, last?.begun, signal)) return await finish(run, last?.begun)
+    const look = await lookFirst(run, last?.begun, signal)
+    if (typeof look === 'object') return { outcome: 'failed', failed: failed ?? look }
+    if (look) return await finish(run, last?.begun)
     const permission: Permission = last && step.waits ? { may: true } : await run.mayStart(step)
     if (!permission.may) return failed ? { outcome: 'failed', failed } : { outcome: 'stopped', permission }
     last = await attempt(run, { ...tally, starts: tally.starts + 1 }, signal)
@@ -106,6 +109,24 @@ async function conclude(
   const waitMs = backOffMs(retryBackOff, failures, run.random)
   await sleep(run.clock, Math.min(run.orderDeadline.leftMs(), waitMs), signal)
   return { tally: { ...begun, failures }, failed }
+}
+
+/** Whether it holds already. A host that cannot be looked at is looked at again, as long as the order has time. */
+async function lookFirst(
+  run: StepRun,
+  begun: StepStart | undefined,
+  signal: AbortSignal,
+): Promise<boolean | FailedStep> {
+  try {
+    return await alreadyHolds(run, begun, signal)
+  } catch (error) {
+    const { step, index, clock, orderDeadline } = run
+    // A disk is a person's business, however long it takes.
+    const isOfDisk = stuckCode(error, '') !== undefined
+    if (signal.aborted || isOfDisk || step.waits || !orderDeadline.isOver) throw error
+    const message = `step ${step.name} cannot be looked at: ${messageOf(error)}`
+    return { index, finishedAt: clock.now(), reason: { code: codeOf(error), message } }
+  }
 }
 
 function alreadyHolds({ step, context }: StepRun, begun: StepStart | undefined, signal: AbortSignal): Promise<boolean> {

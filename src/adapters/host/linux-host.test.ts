@@ -50,6 +50,12 @@ describe('LinuxHost', () => {
     })
   })
 
+  it('answers as a shell does for a program that may not be run, as on a mount with noexec', async () => {
+    await writeFile(join(folder, 'kubeadm'), '#!/bin/sh\n', { mode: 0o644 })
+    expect((await host().run({ argv: [join(folder, 'kubeadm'), 'version'] }, never)).exitCode).toBe(126)
+    expect((await host().run({ argv: [join(folder, 'none'), 'version'] }, never)).exitCode).toBe(127)
+  })
+
   it('says that it cannot be entered when that lasts', { timeout: 30_000 }, async () => {
     const gate = join(folder, 'nsenter')
     await writeFile(gate, "#!/bin/sh\necho 'nsenter: cannot open /proc/1/ns/ipc: gone' >&2\nexit 1\n", { mode: 0o755 })

@@ -4,7 +4,8 @@ import type { Command, CommandResult } from '../../ports/host.ts'
 
 const defaultTimeoutMs = 60_000
 const defaultBytes = 1024 * 1024
-const missingProgram = 127
+/** As a shell says it, and nsenter too: there is no such program, or it may not be run. */
+const exitCodes: Readonly<Record<string, number>> = { ENOENT: 127, EACCES: 126 }
 
 /** Runs a program to its end and keeps the beginning of what it says. */
 export function runCommand(
@@ -37,9 +38,8 @@ export function runCommand(
       settle()
     }
     child.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT')
-        finish(() => resolve({ exitCode: missingProgram, stdout: '', stderr: error.message }))
-      else finish(() => reject(error))
+      const exitCode = exitCodes[error.code ?? '']
+      finish(() => (exitCode === undefined ? reject(error) : resolve({ exitCode, stdout: '', stderr: error.message })))
     })
     child.stdout.on('data', (chunk: Buffer) => stdout.add(chunk))
     child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk))

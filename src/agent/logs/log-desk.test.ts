@@ -72,6 +72,16 @@ describe('a log that is asked for', () => {
     expect(answer).toMatchObject({ bytes: 0, reason: { code: 'LogMissing', message: expect.stringContaining(says) } })
   })
 
+  it('is looked for without touching what the journal is just writing', async () => {
+    const bench = new LogBench()
+    bench.launch()
+    await bench.carryOut('op-1', 'first\n')
+    const halfWritten = '/var/lib/slipway/orders/op-1/step-02-validate.inprogress.tmp'
+    await bench.disk.write(halfWritten, '{')
+    expect(await bench.text({ request: 'a', bytes: 1000 })).toBe('first\n')
+    expect(bench.disk.files.has(halfWritten)).toBe(true)
+  })
+
   it('is taken out of the status when nobody asks any more', async () => {
     const bench = new LogBench()
     bench.launch()

@@ -1,8 +1,10 @@
 // The logs of the steps of one order, as they lie on the host's disk.
 
+import { acceptedOrderSchema } from '../../api/journal.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Disk } from '../../ports/disk.ts'
-import { folderName, logFolder, OrderFolder } from '../journal/order-folder.ts'
+import { folderName, logFolder, orderFile } from '../journal/order-folder.ts'
+import { readSealed } from '../journal/sealed-file.ts'
 
 export interface LogWish {
   /** Absent = the newest. */
@@ -49,6 +51,7 @@ export async function readLogs(disk: Disk, { folder, files }: StepLogs, bytes: n
   return text
 }
 
+/** Only reads: the order may be under way, and its folder is another's to put in order. */
 async function findOrder(
   disk: Disk,
   stateDir: string,
@@ -56,13 +59,14 @@ async function findOrder(
 ): Promise<{ readonly order: string; readonly path: string }> {
   const orders = `${stateDir}/orders`
   const names = wanted === undefined ? await disk.names(orders) : [folderName(wanted)]
-  const found: OrderFolder[] = []
+  const found: { readonly order: string; readonly path: string; readonly acceptedAt: string }[] = []
   for (const name of names) {
-    const folder = await OrderFolder.load(disk, `${orders}/${name}`)
-    if (folder) found.push(folder)
+    const path = `${orders}/${name}`
+    const accepted = await readSealed(disk, `${path}/${orderFile}`, acceptedOrderSchema)
+    if (accepted) found.push({ order: accepted.order.id, path, acceptedAt: accepted.acceptedAt })
   }
-  const newest = found.toSorted((a, b) => b.accepted.acceptedAt.localeCompare(a.accepted.acceptedAt))[0]
-  if (newest) return { order: newest.accepted.order.id, path: newest.path }
+  const newest = found.toSorted((a, b) => b.acceptedAt.localeCompare(a.acceptedAt))[0]
+  if (newest) return newest
   const what = wanted === undefined ? 'no order has been carried out here' : `no order ${wanted} is known here`
   throw new SlipwayError('LogMissing', what, { nextStep: `look at ${orders} on the host` })
 }

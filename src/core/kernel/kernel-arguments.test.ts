@@ -72,6 +72,28 @@ describe('/etc/default/grub', () => {
     expect(changedGrubDefaults(after, { add: ['a'], remove: [] })).toBe(after)
   })
 
+  // A shell reads from top to bottom: what was added at the end, as by `tee -a`, is what counts.
+  it.each([
+    ['adds', { add: ['a'], remove: [] }, 'GRUB_CMDLINE_LINUX="b"\nGRUB_CMDLINE_LINUX="c a"\n'],
+    ['removes', { add: [], remove: ['c'] }, 'GRUB_CMDLINE_LINUX="b"\nGRUB_CMDLINE_LINUX=""\n'],
+    [
+      'adds what only an overruled line has',
+      { add: ['b'], remove: [] },
+      'GRUB_CMDLINE_LINUX="b"\nGRUB_CMDLINE_LINUX="c b"\n',
+    ],
+  ])('%s where a variable is set twice', (_, change, expected) => {
+    const before = 'GRUB_CMDLINE_LINUX="b"\nGRUB_CMDLINE_LINUX="c"\n'
+    expect(changedGrubDefaults(before, change)).toBe(expected)
+    expect(changedGrubDefaults(expected, change)).toBe(expected)
+  })
+
+  it('removes from each line that adds to the one before', () => {
+    const before = 'GRUB_CMDLINE_LINUX="a b"\nGRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX c a"\n'
+    const after = 'GRUB_CMDLINE_LINUX="b"\nGRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX c"\n'
+    expect(changedGrubDefaults(before, { add: [], remove: ['a'] })).toBe(after)
+    expect(changedGrubDefaults(before, { add: ['b'], remove: [] })).toBe(before)
+  })
+
   it('gives an argument up that a comment follows', () => {
     const before = 'GRUB_CMDLINE_LINUX_DEFAULT="quiet splash" # no picture\n'
     const after = 'GRUB_CMDLINE_LINUX_DEFAULT="splash" # no picture\n'

@@ -37,14 +37,12 @@ const grubVariables = ['GRUB_CMDLINE_LINUX', 'GRUB_CMDLINE_LINUX_DEFAULT'] as co
 
 /** The text of /etc/default/grub with the change made; everything else in it stays as it is. */
 export function changedGrubDefaults(text: string, { add, remove }: KernelArgumentChange): string {
-  const held = new Set<string>(grubVariables.flatMap((variable) => wordsOf(text, variable)))
+  const held = new Set(
+    grubVariables.flatMap((variable) => settingsOf(text, variable).flatMap(({ words }) => words ?? [])),
+  )
   const toAdd = add.filter((word) => !held.has(word) || remove.includes(word))
   const [first, second] = grubVariables
-  return withValue(
-    withValue(text, first, (words) => changedArguments(words, { add: toAdd, remove })),
-    second,
-    (words) => changedArguments(words, { add: [], remove }),
-  )
+  return withChange(withChange(text, first, { add: toAdd, remove }), second, { add: [], remove })
 }
 
 /** The arguments of the first entry of a grub.cfg, which is what boots by default; undefined where it has none. */
@@ -59,34 +57,57 @@ export function grubbyArguments(info: string): readonly string[] | undefined {
   return line === undefined ? undefined : splitKernelArguments(line)
 }
 
-/**
- * The file is read by a shell: a value stands in double quotes, in single ones, or alone, and a comment may follow. Anything else,
- * as of several parts, is not read here.
- */
+/** One assignment to a variable of that file. */
+interface Setting {
+  readonly at: number
+  readonly length: number
+  /** Undefined: its value is of several parts, which is not read here. */
+  readonly words: readonly string[] | undefined
+  readonly quote: string
+  readonly comment: string
+}
+
+/** The file is read by a shell: a value stands in double quotes, in single ones, or alone, and a comment may follow. */
 const assignment = (variable: string) =>
   new RegExp(
     `^[ \\t]*${variable}=(?:"((?:[^"\\\\]|\\\\[^])*)"|'([^']*)'|([^\\s"'\\\\#$;]*))((?:[ \\t]+#.*)?[ \\t]*)$`,
-    'm',
+    'my',
   )
 
-function wordsOf(text: string, variable: string): readonly string[] {
-  const [, double, single, bare] = assignment(variable).exec(text) ?? []
+/** Those that count: the last one, and before it as many as it and others add to. */
+function settingsOf(text: string, variable: string): readonly Setting[] {
+  const all = [...text.matchAll(new RegExp(`^[ \\t]*${variable}=`, 'gm'))].map(({ index }) =>
+    settingAt(text, variable, index),
+  )
+  const own = [`$${variable}`, `\${${variable}}`]
+  const first = all.findLastIndex(({ words }) => !words?.some((word) => own.includes(word)))
+  return first < 0 ? all : all.slice(first)
+}
+
+function settingAt(text: string, variable: string, at: number): Setting {
+  const pattern = assignment(variable)
+  pattern.lastIndex = at
+  const found = pattern.exec(text)
+  if (!found) return { at, length: 0, words: undefined, quote: '', comment: '' }
+  const [whole, double, single, bare, comment = ''] = found
   // A line that goes on is one line to the shell.
-  return splitKernelArguments(double?.replaceAll('\\\n', '') ?? single ?? bare ?? '')
+  const words = splitKernelArguments(double?.replaceAll('\\\n', '') ?? single ?? bare ?? '')
+  // Between single quotes a shell takes everything as it is, so it must stay there.
+  return { at, length: whole.length, words, quote: single === undefined ? '"' : "'", comment }
 }
 
 /** A value that is not read here is left as it is, and added to by a line at the end. */
-function withValue(text: string, variable: string, change: (words: readonly string[]) => readonly string[]): string {
-  const words = wordsOf(text, variable)
-  const changed = change(words).join(' ')
-  if (changed === words.join(' ')) return text
-  const found = assignment(variable).exec(text)
-  if (!found) {
-    const before = new RegExp(`^[ \\t]*${variable}=`, 'm').test(text) ? `$${variable} ` : ''
-    return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${variable}="${before}${changed}"\n`
+function withChange(text: string, variable: string, { add, remove }: KernelArgumentChange): string {
+  const settings = settingsOf(text, variable)
+  const last = settings.at(-1)
+  let changed = text
+  for (const setting of settings.toReversed()) {
+    const { at, length, words, quote, comment } = setting
+    const after = words && changedArguments(words, { add: setting === last ? add : [], remove }).join(' ')
+    if (after === undefined || after === words?.join(' ')) continue
+    changed = `${changed.slice(0, at)}${variable}=${quote}${after}${quote}${comment}${changed.slice(at + length)}`
   }
-  const [, , single, , comment = ''] = found
-  // Between single quotes a shell takes everything as it is, so it must stay there.
-  const quote = single === undefined ? '"' : "'"
-  return text.replace(assignment(variable), () => `${variable}=${quote}${changed}${quote}${comment}`)
+  if (add.length === 0 || last?.words) return changed
+  const before = last ? `$${variable} ` : ''
+  return `${changed}${changed === '' || changed.endsWith('\n') ? '' : '\n'}${variable}="${before}${add.join(' ')}"\n`
 }

@@ -105,6 +105,22 @@ describe('the facts of a host', () => {
     return { facts: await readHostFacts({ files, log, run }, never), log }
   }
 
+  it('of the runtime that kubeadm 1.34 and later note beside the kubelet’s configuration', async () => {
+    const { facts } = await lookAt(
+      {
+        '/var/lib/kubelet/kubeadm-flags.env': 'KUBELET_KUBEADM_ARGS=""\n',
+        '/var/lib/kubelet/config.yaml': 'containerRuntimeEndpoint: ""\n',
+        '/var/lib/kubelet/instance-config.yaml': 'containerRuntimeEndpoint: unix:///var/run/crio/crio.sock\n',
+      },
+      (program) => {
+        if (program === 'containerd') return { stdout: 'containerd github.com/containerd/containerd/v2 v2.2.9 1c44\n' }
+        if (program === 'crio') return { stdout: 'crio version 1.35.1\n' }
+        return { exitCode: 127 }
+      },
+    )
+    expect(facts.runtime).toBe('cri-o 1.35.1')
+  })
+
   it('of a control plane on Debian', async () => {
     const { facts, log } = await lookAt(
       {

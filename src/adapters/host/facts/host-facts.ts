@@ -158,9 +158,10 @@ class Look {
   /** The one the kubelet uses; else the first that is installed. */
   async runtime(): Promise<string | undefined> {
     const { files } = this.#sources
-    const flags = (await files.read('/var/lib/kubelet/kubeadm-flags.env')) ?? ''
-    const settings = (await files.read('/var/lib/kubelet/config.yaml')) ?? ''
-    const chosen = chosenRuntime(flags) ?? chosenRuntime(settings)
+    let chosen: RuntimeProgram | undefined
+    // What stands in an earlier one overrules the later ones.
+    for (const name of ['kubeadm-flags.env', 'instance-config.yaml', 'config.yaml'])
+      chosen ??= chosenRuntime((await files.read(`/var/lib/kubelet/${name}`)) ?? '')
     for (const program of chosen ? [chosen] : runtimePrograms) {
       const version = await this.#runtimeVersion(program)
       if (version !== undefined) return `${program.name} ${version}`

@@ -70,6 +70,20 @@ const act = async (context: Staging, part: 'do' | 'undo') => {
 }
 
 describe('a program in one file', () => {
+  it('is refused while the node still works where its folder is read-only, as /usr of an immutable host', async () => {
+    await writeFile(path, oldProgram, { mode: 0o755 })
+    const context = contextOf(order())
+    const run = context.host.run.bind(context.host)
+    context.host.run = (command, signal) =>
+      command.argv.join(' ') === `test -w ${folder}/bin`
+        ? Promise.resolve({ exitCode: 1, stdout: '', stderr: '' })
+        : run(command, signal)
+    expect(await binaryDriver(serving(newProgram)).stage?.(context, never)).toMatchObject({
+      code: 'PathTaken',
+      message: expect.stringContaining(`${folder}/bin is mounted read-only`),
+    })
+  })
+
   it('is put in place of the old one and taken back', async () => {
     await writeFile(path, oldProgram, { mode: 0o750 })
     const context = contextOf(order())

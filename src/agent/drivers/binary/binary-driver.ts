@@ -9,6 +9,7 @@ import type { BinaryWork } from '../../../api/work.ts'
 import type { Download } from '../../../ports/download.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ActStep, Driver, JobStep, Staging, Step, StepContext } from '../driver.ts'
+import { whyNotWritable } from '../files/writable.ts'
 import { answerOf } from '../host-answer.ts'
 import { restartArgv } from '../restart-unit.ts'
 import { lookAtUnit, uptimeSeconds, wallSeconds } from './binary-units.ts'
@@ -51,6 +52,8 @@ function workOf({ id, work }: Order): BinaryWork {
 async function stage(download: Download, staging: Staging, signal: AbortSignal): Promise<Reason | undefined> {
   const { host, order, notes } = staging
   const { path, sha256 } = workOf(order)
+  const unwritable = await whyNotWritable(host, path, signal)
+  if (unwritable !== undefined) return { code: 'PathTaken', message: unwritable }
   const reason = await obtain(download, staging, signal)
   if (reason) return reason
   const file = await host.files.look(stagedFile(staging))

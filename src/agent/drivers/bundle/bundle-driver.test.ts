@@ -89,6 +89,18 @@ describe('the bundle of an order', () => {
     expect(bench.fetched).toEqual([])
   })
 
+  it.each([
+    { socket: '/run/cri-dockerd.sock', command: 'docker load --input' },
+    { socket: '/var/run/crio/crio.sock', command: 'podman load --input' },
+    { socket: '/run/containerd/containerd.sock', command: 'ctr --namespace=k8s.io images import' },
+  ])('has its images given to the runtime the kubelet uses: $command', async ({ socket, command }) => {
+    const bench = await new Bench().withApt()
+    bench.answers({ 'uname -m': 'x86_64\n', 'dpkg-deb --field': control, [command]: '' })
+    await bench.put('/var/lib/kubelet/instance-config.yaml', `containerRuntimeEndpoint: unix://${socket}\n`)
+    expect(await bench.stage()).toBeUndefined()
+    expect(bench.ran.at(-1)).toContain(` ${command} ${bench.context.stagingFolder}/bundle/images/pause.tar`)
+  })
+
   it('is unpacked again where something of it is gone', async () => {
     const bench = await new Bench().withApt()
     await bench.stage()
@@ -159,12 +171,13 @@ describe('an image that cannot be imported', () => {
     [1, 'ctr: archive/tar: invalid tar header', 'BundleBroken'],
     [1, 'ctr: unrecognized image format', 'BundleBroken'],
   ])('(%s: %s) is a reason', (exitCode, output, code) => {
-    expect(judgeLoad('/a.tar', { exitCode, output })?.code).toBe(code)
+    expect(judgeLoad('/a.tar', 'ctr', { exitCode, output })?.code).toBe(code)
   })
 
-  it('while containerd is away is tried again', () => {
-    const output =
-      'ctr: cannot access socket /run/containerd/containerd.sock: no such file or directory (is containerd running?)'
-    expect(() => judgeLoad('/a.tar', { exitCode: 1, output })).toThrow(/could not be given/)
+  it.each([
+    'ctr: cannot access socket /run/containerd/containerd.sock: no such file or directory (is containerd running?)',
+    'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
+  ])('while the runtime is away is tried again: %s', (output) => {
+    expect(() => judgeLoad('/a.tar', 'ctr', { exitCode: 1, output })).toThrow(/could not be given/)
   })
 })

@@ -7,8 +7,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Download } from '../../../ports/download.ts'
 import { sha256 } from '../../journal/sealed-file.ts'
 import type { ActStep, Driver, JobStep, Staging, Step } from '../driver.ts'
-import { scriptStep } from '../script.ts'
-import { stageContent } from '../stage-content.ts'
+import { scriptStep, stageScript, whyNotRunnable } from '../script.ts'
 import type { JobRecord } from './job-record.ts'
 
 export interface JobTools {
@@ -45,9 +44,9 @@ async function stageJob(
   signal: AbortSignal,
 ): Promise<Reason | undefined> {
   const reason = job.script
-    ? await stageContent(job.script, staging, signal)
-    : await stageDownload(download, job, staging, signal)
-  return reason ?? (job.validate && (await stageContent(job.validate, staging, signal)))
+    ? await stageScript(job.script, staging, signal)
+    : ((await stageDownload(download, job, staging, signal)) ?? (await whyNotRunnable(job, staging)))
+  return reason ?? (job.validate && (await stageScript(job.validate, staging, signal)))
 }
 
 async function stageDownload(

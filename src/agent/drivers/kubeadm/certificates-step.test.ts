@@ -33,3 +33,19 @@ it.each([
   await step.act(made.context, made.signal)
   expect(made.warnings).toEqual(warnings)
 })
+
+// kubeadm 1.29 cannot print them as JSON, and 1.30 calls the flag --experimental-output, or -o as all later ones do.
+it.each([
+  ["unknown shorthand flag: 'o' in -o", 1, ''],
+  ['', 0, 'CERTIFICATE   EXPIRES'],
+])(
+  'a kubeadm that does not tell them fails no control plane that was upgraded: %j',
+  async (stderr, exitCode, stdout) => {
+    const made = new StepBench(kubernetesOrder({ role: 'ControlPlane' }))
+    made.answers({ 'certs check-expiration -o json': { exitCode, stdout, stderr } })
+    const step = checkCertificates(() => Promise.resolve('kubeadm'))
+    expect(await step.holds?.(made.context, made.signal)).toBe(false)
+    await step.act(made.context, made.signal)
+    expect(made.warnings).toEqual([expect.stringContaining('when the certificates expire is not known')])
+  },
+)

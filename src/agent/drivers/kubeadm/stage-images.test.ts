@@ -52,6 +52,8 @@ describe('the control plane’s images', () => {
     await stageControlPlaneImages(made.context, made.signal)
     const path = `${made.context.stagingFolder}/kubeadm/cluster-configuration.yaml`
     expect(await made.host.files.read(path)).toContain('kubernetesVersion: v1.36.3')
+    // Up to 1.30 the long form of -o is another one.
+    expect(made.ran).toContain(`kubeadm config images list --config=${path} -o json`)
   })
 
   it('are pulled where they are missing, through the kubelet’s own runtime', async () => {

@@ -100,7 +100,8 @@ async function imagesOfTarget(staging: Staging, kubeadm: string, signal: AbortSi
   const configuration = atVersion(await readClusterConfiguration(host, signal), targetVersion(order).text)
   const path = `${stagingFolder}/kubeadm/cluster-configuration.yaml`
   await host.files.write(path, configuration, { mode: 0o600, owner: 'root', group: 'root' })
-  const argv = [kubeadm, 'config', 'images', 'list', `--config=${path}`, '--output=json']
+  // The short form: up to 1.30 the long one is another.
+  const argv = [kubeadm, 'config', 'images', 'list', `--config=${path}`, '-o', 'json']
   return (await jsonAnswerOf(host, { argv }, imageListSchema, signal)).images
 }
 

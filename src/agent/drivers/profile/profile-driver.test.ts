@@ -74,6 +74,22 @@ describe('applying a profile', () => {
     expect([...b.kernelArguments]).toEqual(['mitigations=auto'])
   })
 
+  test('is refused before the node is drained where a file cannot be written', async () => {
+    const b = await bench()
+    // As coreutils 9 answers for a mount that is read-only, or a file that `chattr +i` was done to.
+    b.host.answer = (command) =>
+      command.argv.join(' ') === `test -w ${conf}` ? { exitCode: 1, stdout: '', stderr: '' } : b.system.answer(command)
+    b.start()
+    const before = b.machine()
+    const order = await b.apply(state(whole))
+    expect(order).toMatchObject({
+      state: 'Failed',
+      reason: { code: 'PathTaken', message: expect.stringContaining(`${conf} is mounted read-only`) },
+    })
+    expect(order?.steps?.some((step) => step.state !== 'Pending')).toBe(false)
+    expect(b.machine()).toEqual(before)
+  })
+
   test('a second time starts nothing', async () => {
     const b = await bench()
     b.start()

@@ -22,6 +22,7 @@ import {
 } from './kernel-arguments-work.ts'
 import { applyRepositories, packagesStep, repositoryDifference, stagePackages } from './package-work.ts'
 import { pictureOf } from './picture.ts'
+import { whyNotPlaceable } from './placeable.ts'
 import { recordShelf } from './record.ts'
 import { isRetired, retireSettings } from './retire.ts'
 import { anyUnit, applySettings, isPending, kubeletUnit, restartKubelet } from './settings.ts'
@@ -207,7 +208,8 @@ async function stage(
   }
   try {
     // Opened once now: a secret that cannot be read is found while the node still works.
-    await placedFiles(site, target)
+    const unplaceable = await whyNotPlaceable(site, await placedFiles(site, target), signal)
+    if (unplaceable) return unplaceable
     await pendingArguments({ site, target, find: findKernelArguments, asked: undefined }, signal)
   } catch (error) {
     if (error instanceof SlipwayError && (error.code === 'SecretUnreadable' || error.code === 'ToolMissing')) {

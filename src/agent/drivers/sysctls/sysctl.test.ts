@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import { FakeHost } from '../../../../test/agent/fake-host.ts'
 import { ManualClock } from '../../../../test/fakes/manual-clock.ts'
 import { MemoryDisk } from '../../../../test/fakes/memory-disk.ts'
-import { setSysctl, sysctlPath } from './sysctl.ts'
+import { setSysctl, sysctlDifference, sysctlPath } from './sysctl.ts'
 
 const signal = new AbortController().signal
 const ports = 'net.ipv4.ip_local_reserved_ports'
@@ -28,6 +28,23 @@ describe('a kernel setting that was empty', () => {
     expect(kernel).toEqual(new Map([[`/proc/sys/net/ipv4/ip_local_reserved_ports`, '30000-32767\n']]))
     await setSysctl(host, ports, '', signal)
     expect(kernel).toEqual(new Map([[`/proc/sys/net/ipv4/ip_local_reserved_ports`, '\n']]))
+  })
+})
+
+describe('a list of ports', () => {
+  // What Linux 6 gives back for what was written, by /proc/sys/net/ipv4/ip_local_reserved_ports.
+  it.each([
+    ['30000-32767,8080,8081', '8080-8081,30000-32767'],
+    ['10250,10256-10259,10251', '10250-10251,10256-10259'],
+    ['9100', '9100'],
+    ['9100,9100', '9100'],
+  ])('%s is the same as the kernel’s %s', (wanted, found) => {
+    expect(sysctlDifference(ports, wanted, found)).toBeUndefined()
+  })
+
+  it('differs where a port does', () => {
+    expect(sysctlDifference(ports, '8080,9100', '8080')).toBe(`${ports} is 8080, not 8080,9100`)
+    expect(sysctlDifference('kernel.core_pattern', '2,1', '1-2')).toBe('kernel.core_pattern is 1-2, not 2,1')
   })
 })
 

@@ -1,6 +1,7 @@
 // Kernel settings while the machine runs; what holds after a boot stands in a file of /etc/sysctl.d.
 
 import { SlipwayError } from '../../../api/slipway-error.ts'
+import { equalJson } from '../../../core/merge-patch.ts'
 import type { Host } from '../../../ports/host.ts'
 
 /** The present value; undefined where the kernel has no such setting. */
@@ -16,7 +17,29 @@ export function plain(value: string): string {
 
 export function sysctlDifference(key: string, wanted: string, found: string | undefined): string | undefined {
   if (found === undefined) return `the kernel has no setting ${key}`
-  return found === plain(wanted) ? undefined : `${key} is ${found}, not ${plain(wanted)}`
+  const same = isPortList(key) ? equalJson(portsOf(found), portsOf(wanted)) : found === plain(wanted)
+  return same ? undefined : `${key} is ${found}, not ${plain(wanted)}`
+}
+
+/** The kernel keeps a set of ports and prints it in its own way: sorted, neighbours as a range. */
+function isPortList(key: string): boolean {
+  return sysctlPath(key) === '/proc/sys/net/ipv4/ip_local_reserved_ports'
+}
+
+function portsOf(list: string): readonly (readonly [first: number, last: number])[] {
+  const ranges = plain(list)
+    .split(',')
+    .map((range): [number, number] => {
+      const [first = '', last = first] = range.split('-')
+      return [Number(first), Number(last)]
+    })
+  const joined: [number, number][] = []
+  for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {
+    const before = joined.at(-1)
+    if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last)
+    else joined.push([first, last])
+  }
+  return joined
 }
 
 /** Loads a file; what it could not set is found by looking. Returns what it complained of. */
