@@ -103,7 +103,8 @@ export function stepWave(view: WaveView): WaveStep {
     ...(recordedSoak !== undefined && { soakUntil: recordedSoak }),
     ...(promotion && { promotion }),
   }
-  if (!isComplete(counts)) return step(kept)
+  // Another node took the place of one that left, or is tried again: what was looked at, or approved, was not this.
+  if (!isComplete(counts)) return step(base)
   const addsNone = index > 0 && waveLimit(waves, index - 1, workers) === base.size
   const soakMs = wave?.soak === undefined || addsNone ? 0 : parseDuration(wave.soak)
   const hasSoaked = recordedSoak !== undefined && Date.parse(recordedSoak) <= now.getTime()
