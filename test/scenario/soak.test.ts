@@ -89,6 +89,33 @@ describe('a soak whose wave is not done any more', () => {
   })
 })
 
+describe('a soak that is edited while the wave soaks', () => {
+  const edited = (soak?: string) => ({ waves: [{ size: 1, ...(soak !== undefined && { soak }) }, { size: '100%' }] })
+
+  scenario('lasts as long as the edit says', { nodes: 4 }, async ({ cluster, update }) => {
+    const held = await update.script('true', { strategy, nodeSelector: workers }).is('InProgress', 'WaveSoaking')
+    const soakUntil = Date.parse(held.status.wave?.soakUntil ?? '')
+    await held.isEdited({ strategy: edited('1h') })
+    await cluster.pass(3_000_000)
+    expect(held.status.wave).toMatchObject({ index: 0, soakUntil: new Date(soakUntil + 3_000_000).toISOString() })
+    await cluster.until('the next wave begins', () => held.status.wave?.index === 1, 700_000)
+    await held.succeeds()
+  })
+
+  for (const [said, soak] of [
+    ['is shorter', '1m'],
+    ['is none', undefined],
+  ] as const) {
+    scenario(`ends at once where the edit says that it ${said}`, { nodes: 4 }, async ({ cluster, update }) => {
+      const held = await update.script('true', { strategy, nodeSelector: workers }).is('InProgress', 'WaveSoaking')
+      await cluster.pass(120_000)
+      await held.isEdited({ strategy: edited(soak) })
+      await cluster.until('the next wave begins', () => held.status.wave?.index === 1, 10_000)
+      await held.succeeds()
+    })
+  }
+})
+
 describe('a soak whose gate is seldom looked at', () => {
   const web = new PretendWeb()
   scenario('does not end by what was seen at its beginning', { nodes: 4, web }, async ({ cluster, update }) => {
