@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest'
 import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
+import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
 import { pods } from '../../src/api/kube.ts'
+import { PretendWeb } from './pretend-web.ts'
 import { type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
 import { oneAnd } from './story-nodes.ts'
@@ -206,6 +208,29 @@ describe('cancel', () => {
     await running.is('Cancelled')
     expectPutBack(cluster, 'w1')
   })
+
+  const afterwards: readonly [string, Partial<DirectUpdateSpec>, string][] = [
+    [
+      'a hook failed',
+      { hooks: [{ name: 'tell', when: 'AfterUpdate', http: { url: 'http://gone.example/' } }] },
+      'HookFailed',
+    ],
+    ['a gate failed', { gates: [{ type: 'Http', url: 'http://gone.example/', when: 'AfterWave' }] }, 'GateFailed'],
+    ['the last wave soaks', { strategy: { waves: [{ size: '100%', soak: '24h' }] } }, 'WaveSoaking'],
+  ]
+  for (const [what, wishes, code] of afterwards) {
+    const web = new PretendWeb()
+    scenario(`when every node is done and ${what}: it is over`, { nodes: 2, web }, async ({ cluster, update }) => {
+      const nodeSelector = { matchLabels: { 'kubernetes.io/hostname': 'w1' } }
+      const running = update.script('true', { ...wishes, nodeSelector })
+      await running.hasDone(1)
+      await cluster.until(code, () => running.condition('Blocked')?.reason === code)
+      await running.isEdited({ desiredState: 'Cancelled' })
+      await running.is('Cancelled')
+      expect(running.condition('Progressing')?.message).toMatch(/^cancelled: 1\/1 nodes done/)
+      expect(cluster.taken).toEqual([])
+    })
+  }
 
   scenario('another spec starts another run', { nodes }, async ({ cluster, update }) => {
     const running = update.script('true', { desiredState: 'Cancelled' })
