@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
 import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
 import { pods } from '../../src/api/kube.ts'
-import { PretendWeb } from './pretend-web.ts'
+import { broken, ok, PretendWeb } from './pretend-web.ts'
 import { type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
 import { oneAnd } from './story-nodes.ts'
@@ -370,6 +370,20 @@ describe('time-outs', () => {
     expect(cluster.allRuns).toEqual({ ...none, cp1: 1, w1: 1 })
     await running.isEdited({ retry: { token: 'more' } })
     await running.succeeds()
+  })
+
+  const web = new PretendWeb()
+  scenario('time in which a person is waited for is not counted', { nodes, web }, async ({ cluster, update }) => {
+    web.answers('shop.example', broken)
+    const held = update.script('true', {
+      gates: [{ type: 'Http', url: 'http://shop.example/', timeout: '5m' }],
+      operationTimeout: '30m',
+    })
+    await held.is('RequiresAttention', 'GateFailed')
+    await cluster.pass(7_200_000)
+    expect(held.status.phase).toBe('RequiresAttention')
+    web.answers('shop.example', ok)
+    await held.succeeds()
   })
 
   scenario('time in which it was paused is not counted', { nodes }, async ({ cluster, update }) => {
