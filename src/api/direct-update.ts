@@ -83,15 +83,26 @@ export const directUpdateSpecSchema = z
   .refine((spec) => workFields.some((field) => spec[field] !== undefined), nothingToDo)
   .meta(celRules({ rule: hasWork, message: nothingToDo }))
 
+const isIdle =
+  "!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['InProgress', 'RequiresAttention', 'Paused'])"
+const isDry = (self: string) => `(has(${self}.spec.dryRun) && ${self}.spec.dryRun)`
+
 /** While nodes are being worked on, what is done to which of them stands; `self` is the whole object. */
-export const directUpdateRules: readonly CelRule[] = lastingFields.map((field) => ({
-  rule: [
-    "!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['InProgress', 'RequiresAttention', 'Paused'])",
-    `has(self.spec.${field}) == has(oldSelf.spec.${field}) && (!has(self.spec.${field}) || self.spec.${field} == oldSelf.spec.${field})`,
-  ].join(' || '),
-  message: `${field} cannot change while the update runs: wait for its end, or cancel it first (spec.desiredState Cancelled)`,
-  fieldPath: `.spec.${field}`,
-}))
+export const directUpdateRules: readonly CelRule[] = [
+  ...lastingFields.map((field) => ({
+    rule: [
+      isIdle,
+      `has(self.spec.${field}) == has(oldSelf.spec.${field}) && (!has(self.spec.${field}) || self.spec.${field} == oldSelf.spec.${field})`,
+    ].join(' || '),
+    message: `${field} cannot change while the update runs: wait for its end, or cancel it first (spec.desiredState Cancelled)`,
+    fieldPath: `.spec.${field}`,
+  })),
+  {
+    rule: [isIdle, `!${isDry('self')}`, isDry('oldSelf')].join(' || '),
+    message: 'an update that runs cannot become a dry run: pause or cancel it (spec.desiredState)',
+    fieldPath: '.spec.dryRun',
+  },
+]
 
 export const updatePhases = [
   'Pending',

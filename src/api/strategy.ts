@@ -105,6 +105,7 @@ export const waveStatusSchema = z
     of: z.int().min(1),
     size: z.int().min(0).describe('so many workers are done when it is'),
     since: instantText,
+    soakSince: instantText.optional().describe('its soak lasts as long as spec says now, counted from here'),
     soakUntil: instantText.optional(),
     promotion: z.enum(['Wanted']).optional().describe('the next wave waits for an approval'),
   })

@@ -83,9 +83,10 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
 
   const operations = new Operations(cluster, namespace)
   const wakeUps = new WakeUps(ports, cluster, book, operations)
-  const profiles = await openProfiles({ options, serverVersion, cluster, book, operations, wakeUps }, signal)
-  wakeUps.follow()
   const { checkpoints, hooks } = openChecks({ options, cluster, book, wakeUps }, signal)
+  const shared = { options, serverVersion, cluster, book, operations, wakeUps, checkpoints }
+  const profiles = await openProfiles(shared, signal)
+  wakeUps.follow()
   const eyes = new ControlPlaneEyes(ports, cluster, () => book.epoch)
   eyes.follow(() => wakeUps.grants())
   const backups = new Backups({

@@ -54,3 +54,11 @@ describe('the look ahead', () => {
     expect(planned.status.preview?.blockers.map(({ reason }) => reason.code)).toEqual(['PolicyPaused', 'NodeNotReady'])
   })
 })
+
+scenario('of an update that runs already changes nothing', { nodes: 3 }, async ({ cluster, update }) => {
+  const running = update.script('true')
+  await running.hasDone(1)
+  await running.isEdited({ dryRun: true })
+  for (const process of cluster.sim.programs()) process.crash()
+  await running.succeeds()
+})

@@ -223,6 +223,28 @@ describe('a gate after a wave', () => {
   )
 })
 
+describe('a Job that failed as a gate', () => {
+  scenario('is run again from the CronJob that an edit names', { nodes: 2 }, async ({ cluster, update, person }) => {
+    for (const name of ['smoke', 'smoke-mended']) await makesCronJob(person, name)
+    let isBroken = true
+    const { server, clock } = cluster.sim
+    server.onCommit(({ kind, before, after }) => {
+      if (kind !== 'Job' || before || !after || !isBroken) return
+      const { name, namespace = '' } = after.metadata
+      const status = { conditions: [{ type: 'Failed', status: 'True' }] }
+      const fail = () =>
+        server.patch('kubelet', jobs, { name, namespace }, { type: 'merge', body: { status } }, 'status')
+      clock.after(1, fail)
+    })
+    const gate: GateSpec = { type: 'Job', cronJob: 'smoke', when: 'BeforeNode' }
+    const held = await update.script('true', { gates: [gate] }).is('RequiresAttention', 'GateFailed')
+    expect(held.condition('Blocked')?.message).toMatch(/look at its pod's log, and delete it to have it run again/)
+    isBroken = false
+    await held.isEdited({ gates: [{ ...gate, cronJob: 'smoke-mended' }] })
+    await held.succeeds()
+  })
+})
+
 describe('a gate while a wave soaks', () => {
   const web = new PretendWeb()
   const strategy = { waves: [{ size: 1, soak: '10m' }, { size: '100%' }] }

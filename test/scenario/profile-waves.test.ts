@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type NodeProfileSpec, nodeProfiles } from '../../src/api/node-profile.ts'
+import { broken, ok, PretendWeb } from './pretend-web.ts'
 import { profileStory } from './profile-story.ts'
 import { type Story, scenario } from './story.ts'
 
@@ -33,6 +34,42 @@ describe('a profile with waves', () => {
       expect(await withText(story, 'hello\n')).toEqual(cluster.names)
       await cluster.until('its slots are back', () => cluster.ledger.grants.length === 0)
       expect(profile(story)?.status?.waves).toBeUndefined()
+    })
+  }
+})
+
+describe('a gate of the policy', () => {
+  const dead = new PretendWeb()
+  scenario('holds up its workers after the control plane', { ...profileStory(3), web: dead }, async (story) => {
+    const { cluster, person } = story
+    await person.setsPolicy({ gates: [{ type: 'Http', url: 'http://shop.example/', when: 'AfterWave' }] })
+    const spec: NodeProfileSpec = { files: [{ path, content: 'hello\n' }], disruption: 'Drain' }
+    await person.creates(nodeProfiles, { metadata: { name: 'base' }, spec })
+    await cluster.until('the control plane has it', () => cluster.state('cp1')?.status?.rollout?.phase === 'Done')
+    await cluster.pass(600_000)
+    expect(await withText(story, 'hello\n')).toEqual(['cp1'])
+  })
+
+  for (const when of ['Soak', 'AfterWave'] as const) {
+    const web = new PretendWeb()
+    scenario(`holds up the waves of a profile, too: ${when}`, { ...profileStory(5), web }, async (story) => {
+      const { cluster, person } = story
+      web.answers('shop.example', ok)
+      await person.setsPolicy({ gates: [{ name: 'shop', type: 'Http', url: 'http://shop.example/', when }] })
+      const spec: NodeProfileSpec = {
+        files: [{ path, content: 'hello\n' }],
+        ...{ disruption: 'Drain', strategy: { waves } },
+      }
+      await person.creates(nodeProfiles, { metadata: { name: 'base' }, spec })
+      await cluster.until('the first worker has it', () => cluster.state('w1')?.status?.rollout?.phase === 'Done')
+      web.answers('shop.example', broken)
+      await cluster.pass(900_000)
+      expect(await withText(story, 'hello\n')).toEqual(['cp1', 'w1'])
+      const applied = () => profile(story)?.status?.conditions?.find(({ type }) => type === 'Applied')
+      expect(applied()).toMatchObject({ reason: 'GateFailed', message: expect.stringContaining('answered 503') })
+      web.answers('shop.example', ok)
+      await cluster.until('it is applied', () => profile(story)?.status?.phase === 'Applied', 1_800_000)
+      await cluster.until('its slots are back', () => cluster.ledger.grants.length === 0)
     })
   }
 })

@@ -5,6 +5,7 @@ import { operatorNamespace } from '../../src/sim/workloads.ts'
 import { broken, ok, PretendWeb } from './pretend-web.ts'
 import { type Story, scenario } from './story.ts'
 import { shop } from './story-person.ts'
+import type { StoryUpdate } from './story-update.ts'
 
 const workers = {
   matchExpressions: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'DoesNotExist' as const }],
@@ -56,6 +57,63 @@ describe('a soak that ends while no operator is there', () => {
     last.answers('shop.example', ok)
     await held.succeeds()
   })
+})
+
+describe('a soak whose wave is not done any more', () => {
+  /** The next wave has not begun before the node had been looked at for the whole of it. */
+  async function isSoakedWhole({ cluster }: Story, held: StoryUpdate, doneAtMs: number): Promise<void> {
+    await cluster.until('the next wave begins', () => held.status.wave?.index === 1, 1_200_000)
+    expect(cluster.sim.clock.now().getTime() - doneAtMs).toBeGreaterThan(590_000)
+    await held.is('Succeeded')
+  }
+
+  scenario('begins anew for the canary that took the place of one that is gone', { nodes: 4 }, async (story) => {
+    const { cluster, update, person } = story
+    const held = await update.script('true', { strategy, nodeSelector: workers }).is('InProgress', 'WaveSoaking')
+    await cluster.pass(570_000)
+    await person.deletesNode('w1')
+    await cluster.until('the next one is done', () => held.status.summary?.done === 1 && cluster.runs('w2') === 1)
+    await isSoakedWhole(story, held, cluster.sim.clock.now().getTime())
+  })
+
+  scenario('begins anew for a node that is tried again', { nodes: 5 }, async (story) => {
+    const { cluster, update } = story
+    cluster.failing.add('w2')
+    const two = { waves: [{ size: 2, soak: '10m' }, { size: '100%' }], maxFailures: 1 }
+    const held = await update.script('true', { strategy: two, nodeSelector: workers }).is('InProgress', 'WaveSoaking')
+    await cluster.pass(570_000)
+    cluster.failing.delete('w2')
+    await held.isRetried('again')
+    await cluster.until('it is done', () => held.status.summary?.done === 2)
+    await isSoakedWhole(story, held, cluster.sim.clock.now().getTime())
+  })
+})
+
+describe('a soak that is edited while the wave soaks', () => {
+  const edited = (soak?: string) => ({ waves: [{ size: 1, ...(soak !== undefined && { soak }) }, { size: '100%' }] })
+
+  scenario('lasts as long as the edit says', { nodes: 4 }, async ({ cluster, update }) => {
+    const held = await update.script('true', { strategy, nodeSelector: workers }).is('InProgress', 'WaveSoaking')
+    const soakUntil = Date.parse(held.status.wave?.soakUntil ?? '')
+    await held.isEdited({ strategy: edited('1h') })
+    await cluster.pass(3_000_000)
+    expect(held.status.wave).toMatchObject({ index: 0, soakUntil: new Date(soakUntil + 3_000_000).toISOString() })
+    await cluster.until('the next wave begins', () => held.status.wave?.index === 1, 700_000)
+    await held.succeeds()
+  })
+
+  for (const [said, soak] of [
+    ['is shorter', '1m'],
+    ['is none', undefined],
+  ] as const) {
+    scenario(`ends at once where the edit says that it ${said}`, { nodes: 4 }, async ({ cluster, update }) => {
+      const held = await update.script('true', { strategy, nodeSelector: workers }).is('InProgress', 'WaveSoaking')
+      await cluster.pass(120_000)
+      await held.isEdited({ strategy: edited(soak) })
+      await cluster.until('the next wave begins', () => held.status.wave?.index === 1, 10_000)
+      await held.succeeds()
+    })
+  }
 })
 
 describe('a soak whose gate is seldom looked at', () => {

@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest'
 import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
+import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
 import { pods } from '../../src/api/kube.ts'
+import { broken, ok, PretendWeb } from './pretend-web.ts'
 import { type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
 import { oneAnd } from './story-nodes.ts'
@@ -207,6 +209,29 @@ describe('cancel', () => {
     expectPutBack(cluster, 'w1')
   })
 
+  const afterwards: readonly [string, Partial<DirectUpdateSpec>, string][] = [
+    [
+      'a hook failed',
+      { hooks: [{ name: 'tell', when: 'AfterUpdate', http: { url: 'http://gone.example/' } }] },
+      'HookFailed',
+    ],
+    ['a gate failed', { gates: [{ type: 'Http', url: 'http://gone.example/', when: 'AfterWave' }] }, 'GateFailed'],
+    ['the last wave soaks', { strategy: { waves: [{ size: '100%', soak: '24h' }] } }, 'WaveSoaking'],
+  ]
+  for (const [what, wishes, code] of afterwards) {
+    const web = new PretendWeb()
+    scenario(`when every node is done and ${what}: it is over`, { nodes: 2, web }, async ({ cluster, update }) => {
+      const nodeSelector = { matchLabels: { 'kubernetes.io/hostname': 'w1' } }
+      const running = update.script('true', { ...wishes, nodeSelector })
+      await running.hasDone(1)
+      await cluster.until(code, () => running.condition('Blocked')?.reason === code)
+      await running.isEdited({ desiredState: 'Cancelled' })
+      await running.is('Cancelled')
+      expect(running.condition('Progressing')?.message).toMatch(/^cancelled: 1\/1 nodes done/)
+      expect(cluster.taken).toEqual([])
+    })
+  }
+
   scenario('another spec starts another run', { nodes }, async ({ cluster, update }) => {
     const running = update.script('true', { desiredState: 'Cancelled' })
     await running.is('Cancelled')
@@ -345,6 +370,20 @@ describe('time-outs', () => {
     expect(cluster.allRuns).toEqual({ ...none, cp1: 1, w1: 1 })
     await running.isEdited({ retry: { token: 'more' } })
     await running.succeeds()
+  })
+
+  const web = new PretendWeb()
+  scenario('time in which a person is waited for is not counted', { nodes, web }, async ({ cluster, update }) => {
+    web.answers('shop.example', broken)
+    const held = update.script('true', {
+      gates: [{ type: 'Http', url: 'http://shop.example/', timeout: '5m' }],
+      operationTimeout: '30m',
+    })
+    await held.is('RequiresAttention', 'GateFailed')
+    await cluster.pass(7_200_000)
+    expect(held.status.phase).toBe('RequiresAttention')
+    web.answers('shop.example', ok)
+    await held.succeeds()
   })
 
   scenario('time in which it was paused is not counted', { nodes }, async ({ cluster, update }) => {

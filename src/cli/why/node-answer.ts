@@ -1,8 +1,6 @@
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
-import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
-import type { NodeProfile } from '../../api/node-profile.ts'
-import type { NodeState, Rollout } from '../../api/node-state.ts'
+import type { Rollout } from '../../api/node-state.ts'
 import { cordonHolder } from '../../core/node/cordon-holder.ts'
 import { isReady, readyCondition } from '../../core/node/node-facts.ts'
 import { isRolledBack } from '../../core/node/rolled-back.ts'
@@ -12,16 +10,9 @@ import { conditionOf, type Refusal, refusal } from '../../core/update/outcome.ts
 import { operationOwner, rolloutOwner } from '../../core/update/work-owner.ts'
 import { brokenAdvice } from './broken-advice.ts'
 import { type Answer, adviceFor, type Finding, reasonFinding } from './finding.ts'
+import type { NodeFacts } from './node-facts.ts'
 import { failureOf } from './profile-answer.ts'
-
-export interface NodeFacts {
-  readonly node: Node
-  readonly state: NodeState | undefined
-  readonly policy: MaintenancePolicy | undefined
-  /** Updates that concern this node, ended or not. */
-  readonly updates: readonly DirectUpdate[]
-  readonly profiles: readonly NodeProfile[]
-}
+import { turnOf } from './turn.ts'
 
 /** Everything that concerns this node, most pressing first. */
 export function nodeAnswer(facts: NodeFacts): Answer {
@@ -29,8 +20,11 @@ export function nodeAnswer(facts: NodeFacts): Answer {
   const { name } = node.metadata
   const rollout = state?.status?.rollout
   const findings: Finding[] = []
-  if (rollout) findings.push(...rolloutFindings(name, rollout, facts))
-  findings.push(...queueFindings(facts), ...profileFindings(facts))
+  const queue = queueFindings(facts)
+  // What is done explains nothing that is still to come.
+  if (rollout?.phase === 'Done') findings.push(...queue, ...rolloutFindings(name, rollout, facts))
+  else findings.push(...(rollout ? rolloutFindings(name, rollout, facts) : []), ...queue)
+  findings.push(...profileFindings(facts))
   if (policy?.spec.paused)
     findings.push(reasonFinding('policy', { code: 'PolicyPaused', message: 'nothing new starts' }))
   if (policy?.status?.rollCall) findings.push(reasonFinding('policy', policy.status.rollCall.reason))
@@ -92,16 +86,20 @@ function rolloutFindings(name: string, rollout: Rollout, { state, updates }: Nod
   return findings
 }
 
-/** Why it waits its turn, told by the updates that select it and have not touched it yet. */
-function queueFindings({ node, state, updates }: NodeFacts): readonly Finding[] {
-  const { name } = node.metadata
-  return updates
-    .filter((update) => stillWants(update) && state?.status?.rollout?.update !== update.metadata.name)
-    .map((update) => {
-      const reason = update.status?.nodes?.find((entry) => entry.name === name)?.reason
-      const waits = `${name} waits for its turn in update ${update.metadata.name}`
-      return reason ? reasonFinding(waits, reason) : updateFinding(waits, update)
-    })
+/** Why it waits its turn, told by the updates that have still to come to it. */
+function queueFindings(facts: NodeFacts): readonly Finding[] {
+  const { name } = facts.node.metadata
+  return facts.updates.filter(stillWants).flatMap((update) => {
+    const turn = turnOf(update, facts)
+    if (turn === 'none') return []
+    if (turn === 'joined too late') {
+      const text = `${name} joined after update ${update.metadata.name} had begun, and is none of its nodes`
+      return [{ text, advice: 'make another update for it when this one is over' }]
+    }
+    const reason = update.status?.nodes?.find((entry) => entry.name === name)?.reason
+    const waits = `${name} waits for its turn in update ${update.metadata.name}`
+    return [reason ? reasonFinding(waits, reason) : updateFinding(waits, update)]
+  })
 }
 
 /** One that was refused, or needs a person, is not over: it goes on when the cause is put right. */

@@ -23,7 +23,7 @@ export function gateDoubts(
     const { namespace, selector } = spec
     const pod = pods.find(
       (one) =>
-        one.metadata.namespace === namespace &&
+        (namespace === undefined || one.metadata.namespace === namespace) &&
         selects(selector, one.metadata.labels) &&
         !isLeaving(one) &&
         isDoubtful(one),

@@ -27,6 +27,7 @@ const stop = { code: 'FailuresReached', message: 'nothing more starts: w1 failed
 const late = { code: 'OperationTimedOut', message: 'it took longer than 1h' } as const
 const paused = { desired: 'Paused' } as const
 const cancelled = { desired: 'Cancelled' } as const
+const hook = { code: 'HookFailed', message: 'hook tell failed: 404' } as const
 const busy = { code: 'BudgetSpent', message: 'the budget is spent' } as const
 
 describe('the phase of an update', () => {
@@ -66,6 +67,13 @@ describe('the phase of an update', () => {
       'RequiresAttention',
     ],
     ['cancelled after the last node', view({ done: 3 }, cancelled), 'Succeeded'],
+    ['cancelled while the last wave is looked at', view({ done: 3 }, { ...cancelled, soaking: true }), 'Cancelled'],
+    [
+      'cancelled while the last node’s slot is on its way back',
+      view({ done: 3 }, { ...cancelled, soaking: true, slots: 1 }),
+      'InProgress',
+    ],
+    ['cancelled, and its last hook failed', view({ done: 3 }, { ...cancelled, waitingFor: hook }), 'Cancelled'],
   ])('%s', (_name, given, phase) => {
     expect(phaseOf(given)).toBe(phase)
   })

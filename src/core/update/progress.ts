@@ -49,7 +49,9 @@ export function phaseOf({ counts, stop, slots, desired, soaking, waitingFor, ste
   const { waiting, working, attention, failed } = counts
   // What comes with a later step is still to be done, too.
   const hasMore = waiting > 0 || !isLastStep(step)
-  const isCancelled = desired === 'Cancelled' && hasMore
+  // After the last node a soak, a gate or a hook may stand between it and its end: who cancels does not wait for them.
+  const waits = hasMore || soaking || (waitingFor !== undefined && needsPerson.has(waitingFor.code))
+  const isCancelled = desired === 'Cancelled' && waits
   const isBusy = working > 0 || (isCancelled && slots > failed + attention)
   if (!isBusy) {
     if (attention > 0) return 'RequiresAttention'

@@ -97,16 +97,14 @@ export function stepWave(view: WaveView): WaveStep {
     soaking: false,
     ...more,
   })
-  const { soakUntil: recordedSoak, promotion } = view.recorded ?? {}
-  const kept = {
-    ...base,
-    ...(recordedSoak !== undefined && { soakUntil: recordedSoak }),
-    ...(promotion && { promotion }),
-  }
-  if (!isComplete(counts)) return step(kept)
+  const { promotion } = view.recorded ?? {}
+  // Another node took the place of one that left, or is tried again: what was looked at, or approved, was not this.
+  if (!isComplete(counts)) return step(base)
   const addsNone = index > 0 && waveLimit(waves, index - 1, workers) === base.size
   const soakMs = wave?.soak === undefined || addsNone ? 0 : parseDuration(wave.soak)
-  const hasSoaked = recordedSoak !== undefined && Date.parse(recordedSoak) <= now.getTime()
+  const begun = begunSoak(view.recorded, soakMs)
+  const kept = { ...base, ...begun, ...(promotion && { promotion }) }
+  const hasSoaked = begun !== undefined && Date.parse(begun.soakUntil) <= now.getTime()
   const lacksApproval =
     wave?.promotion === 'Manual' && index < waves.length - 1 && !addsNone && !isApproved(view, index)
   // Nobody may have looked when the soak ended: it is asked then, too, and when a person who was waited for has answered.
@@ -114,11 +112,12 @@ export function stepWave(view: WaveView): WaveStep {
   const calm = asksSoakGate ? view.soakGate?.(index) : undefined
   if (calm?.state === 'waiting' || calm?.state === 'failed') return step(base, { reason: calm.reason, soaking: true })
   // An operator that has just started knows nothing yet: no soak begins or ends by that, and none is broken off.
-  if (calm?.state === 'unseen' && (recordedSoak === undefined || hasSoaked))
+  if (calm?.state === 'unseen' && (begun === undefined || hasSoaked))
     return step(kept, { reason: calm.reason, soaking: true })
-  const soakUntil = recordedSoak ?? (soakMs > 0 ? new Date(now.getTime() + soakMs).toISOString() : undefined)
-  const soaked = { ...base, ...(soakUntil !== undefined && { soakUntil }) }
-  if (soakUntil !== undefined && Date.parse(soakUntil) > now.getTime()) {
+  const soak = begun ?? begunSoak({ soakSince: at }, soakMs)
+  const soaked = { ...base, ...soak }
+  if (soak && Date.parse(soak.soakUntil) > now.getTime()) {
+    const { soakUntil } = soak
     const message = `wave ${index + 1} of ${waves.length} is done and is looked at until ${soakUntil}`
     const reason: Reason = { code: 'WaveSoaking', message, nextCheck: soakUntil }
     return step(soaked, { reason, soaking: true, untilMs: Date.parse(soakUntil) })
@@ -132,6 +131,18 @@ export function stepWave(view: WaveView): WaveStep {
   }
   const next = index + 1
   return step({ index: next, of: waves.length, size: waveLimit(waves, next, workers), since: at })
+}
+
+/** The soak that has begun, as long as it is to be now: an edit may have made it longer, shorter or none. */
+function begunSoak(
+  recorded: Pick<WaveStatus, 'soakSince' | 'soakUntil'> | undefined,
+  soakMs: number,
+): { readonly soakSince?: string; readonly soakUntil: string } | undefined {
+  const { soakSince, soakUntil } = recorded ?? {}
+  // By an operator that did not write down when it began.
+  if (soakSince === undefined) return soakUntil === undefined ? undefined : { soakUntil }
+  if (soakMs === 0) return undefined
+  return { soakSince, soakUntil: new Date(Date.parse(soakSince) + soakMs).toISOString() }
 }
 
 /** Somebody must have come through: a wave of failures or of nodes that are down proves nothing. */

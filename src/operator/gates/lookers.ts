@@ -110,19 +110,24 @@ function objectLooker(spec: GateSpec, subject: Subject, { watches, cluster }: Lo
 function jobLooker(gate: Gate, subject: Subject, { jobs }: LookerTools, onNews: () => void): Looker {
   const followed = jobs.follow(onNews)
   const { cronJob = '', onNode } = gate.spec
+  const { operation, node, wave, attempt } = subject
   const wish = {
-    purpose: ['gate', gate.name, gate.when, subject.operation, subject.node, subject.wave, subject.attempt].join(' '),
+    // Another CronJob is another Job: who corrects the name is not held up by what the first one came to.
+    purpose: ['gate', gate.name, gate.when, operation, node, wave, attempt, cronJob].join(' '),
     cronJob,
     environment: environmentOf(subject),
-    onNode: onNode === true ? subject.node : undefined,
+    onNode: onNode === true ? node : undefined,
     timeoutMs: gate.timeoutMs,
   }
+  // After a node the next attempt on it runs another Job; elsewhere this one stands for as long as it is there.
+  const stands = () => gate.when !== 'AfterNode' && jobs.madeAt(wish, followed) !== undefined
   return {
-    look: async (signal) =>
-      (await jobs.look(wish, followed, signal)) ?? {
-        state: 'unknown',
-        message: `the Job made of CronJob ${cronJob} runs`,
-      },
+    look: async (signal) => {
+      const look = await jobs.look(wish, followed, signal)
+      if (!look) return { state: 'unknown', message: `the Job made of CronJob ${cronJob} runs` }
+      if (look.state !== 'broken' || !stands()) return look
+      return { ...look, message: `${look.message}, and delete it to have it run again` }
+    },
     close: () => followed.release(),
   }
 }

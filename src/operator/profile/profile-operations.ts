@@ -8,12 +8,15 @@ import { drainOf } from '../../core/drain/drain-policy.ts'
 import { gatesOf } from '../../core/gates/gate.ts'
 import { profileOwner, profilePrefix, profileRunOf } from '../../core/profile/operation-id.ts'
 import type { Operation } from '../../core/update/operation.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { Checkpoints } from '../gates/checkpoints.ts'
 import type { ServerVersion } from '../server-version.ts'
 import type { OperationSource } from '../update/operation-source.ts'
 import type { Operations } from '../update/operations.ts'
 import { RunningOperation, type Slots } from '../update/running-operation.ts'
 import type { ProfileBook } from './profile-book.ts'
+import { waveGates } from './wave-gates.ts'
 
 export interface ProfileOperationsOptions {
   readonly cluster: Cluster
@@ -22,6 +25,8 @@ export interface ProfileOperationsOptions {
   readonly book: ProfileBook
   readonly serverVersion: ServerVersion
   readonly ownNode: string | undefined
+  readonly checkpoints: Checkpoints
+  readonly clock: Clock
 }
 
 const nodeTimeout = '30m'
@@ -141,7 +146,7 @@ export class ProfileOperations implements OperationSource {
   }
 
   #run(id: string, profile: string, drain: boolean, nodes: ReadonlySet<string>, now: Date): RunningOperation {
-    const { cluster, slots, serverVersion, ownNode, book } = this.#options
+    const { cluster, slots, serverVersion, ownNode, book, checkpoints, clock } = this.#options
     const resource = cluster.profiles.get(profile)
     const operation = operationFor(id, profile, drain, cluster)
     return new RunningOperation({
@@ -153,6 +158,11 @@ export class ProfileOperations implements OperationSource {
         workFor: (node) => book.workFor(node, operation.disruption) ?? operation.work,
         strategy: resource?.spec.strategy,
         wave: waveOf(resource, id),
+        checks: waveGates({
+          checkpoints,
+          clock,
+          soakUntil: () => waveOf(cluster.profiles.get(profile), id)?.soakUntil,
+        }),
         generation: resource?.metadata.generation,
       },
       startedAt: now,

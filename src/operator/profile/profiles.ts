@@ -3,6 +3,7 @@ import { profilePrefix } from '../../core/profile/operation-id.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { Checkpoints } from '../gates/checkpoints.ts'
 import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { ServerVersion } from '../server-version.ts'
@@ -34,17 +35,21 @@ export interface ProfilesOptions {
   readonly book: LedgerBook
   readonly operations: Operations
   readonly wakeUps: WakeUps
+  readonly checkpoints: Checkpoints
 }
 
 /** Looks once before anything is done: an operation must not be taken for gone because nobody has looked at it yet. */
 export async function openProfiles(
-  { options, serverVersion, cluster, book: slots, operations, wakeUps }: ProfilesOptions,
+  { options, serverVersion, cluster, book: slots, operations, wakeUps, checkpoints }: ProfilesOptions,
   signal: AbortSignal,
 ): Promise<Profiles> {
   const { ports, events, namespace, version, nodeName: ownNode } = options
   const shelf = new DesiredShelf(ports.api, namespace)
   const book = new ProfileBook({ ports, cluster, shelf, namespace, version })
-  const source = new ProfileOperations({ cluster, slots, operations, book, serverVersion, ownNode })
+  const source = new ProfileOperations({
+    ...{ cluster, slots, operations, book, serverVersion, ownNode, checkpoints },
+    clock: ports.clock,
+  })
   operations.addSource(source)
   wakeUps.route(profilePrefix, () => wakeUps.profiles())
   await shelf.open(signal)

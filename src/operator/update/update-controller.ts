@@ -127,13 +127,15 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
   async function start(update: DirectUpdate, wished: Operation, signal: AbortSignal): ReturnType<Reconcile> {
     const run = runOf(wished)
     const resumed = isUnderWay(update, run)
+    // What has begun is no dry run any more: nodes may be under work.
+    const isDry = update.spec.dryRun === true && !resumed
     const { script } = update.spec
     const read = (configMap: string | undefined) =>
       configMap === undefined || resumed ? undefined : readScript(ports.api, options.namespace, configMap, signal)
     const [content, validation] = await Promise.all([
       read(script?.configMap),
       read(script?.validate?.configMap),
-      update.spec.dryRun ? undefined : record.addFinalizer(update, signal),
+      isDry ? undefined : record.addFinalizer(update, signal),
     ])
     const contents = { scriptSha256: content?.sha256, validation: { sha256: validation?.sha256 } }
     const plan: Plan | Later = resumed
@@ -148,7 +150,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
     // for one that was edited while it was planned.
     const latest = cluster.updates.get(update.metadata.name)?.metadata
     if (latest?.generation !== update.metadata.generation) return undefined
-    if (!update.spec.dryRun && !latest?.finalizers?.includes(finalizer)) return undefined
+    if (!isDry && !latest?.finalizers?.includes(finalizer)) return undefined
     if (plan.verdict === 'later') return { afterMs: plan.afterMs }
     if (plan.verdict === 'refused') return refuse(update.metadata.name, run, plan, signal)
     const startedAt =
@@ -175,12 +177,12 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
           latest.status && isUnderWay(latest, run) ? latest.status : status(latest, running, { ...plan, preview }, now),
         signal,
       )
-    if (plan.idle && !update.spec.dryRun) {
+    if (plan.idle && !isDry) {
       await tell(idleStatus)
       record.say(update, { type: 'Normal', reason: 'Succeeded', action: 'Plan', note: idleText(plan.path) })
       return undefined
     }
-    if (update.spec.dryRun) {
+    if (isDry) {
       await tell(dryStatus)
       return undefined
     }

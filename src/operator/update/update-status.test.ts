@@ -14,8 +14,11 @@ function statusOf(operationID: string) {
   const update: DirectUpdate = {
     apiVersion: 'slipway.dev/v1alpha1',
     kind: 'DirectUpdate',
-    metadata: { name: 'first', uid: 'u', generation: 1, creationTimestamp: '2026-01-05T08:00:00Z' },
-    spec: { script: { configMap: 'work' } },
+    metadata: {
+      ...{ name: 'first', uid: 'u', resourceVersion: '1', generation: 1 },
+      creationTimestamp: '2026-01-05T08:00:00Z',
+    },
+    spec: { reboot: 'Always' },
     status: { operationID: 'first/1', phase: 'Pending', backups: [backup], backupRun },
   }
   const reason = { code: 'PreflightFailed', message: 'pods cannot be read' } as const

@@ -151,7 +151,8 @@ export function runningStatus(
     ...observed(update),
     phase,
     ...(wave && { wave }),
-    timer: timerOf(update, view, over || isPolicyPaused, now),
+    // Nobody knows when a person comes.
+    timer: timerOf(update, view, over || isPolicyPaused || phase === 'RequiresAttention', now),
     ...(update.spec.runNow?.operationID === run && { runNow: update.spec.runNow }),
     warnings: warningsOf(before.warnings, operation),
     operationID: run,

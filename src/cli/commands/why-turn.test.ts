@@ -1,0 +1,75 @@
+// slipway why of nodes that an update selects: only those wait for their turn that have one.
+
+import { describe, expect, it } from 'vitest'
+import { cliFixture, node, nodeState, update } from '../../../test/cli/cli-fixture.ts'
+import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
+import { type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
+import { type Node, nodes } from '../../api/kube.ts'
+import { type NodeState, nodeStates } from '../../api/node-state.ts'
+import { operationID } from '../../core/update/operation.ts'
+
+const operation = operationID(update())
+const at = '2026-11-15T12:00:00Z'
+const message = 'outside of the windows of MaintenancePolicy/default, which open at 22:00'
+const shut: DirectUpdateStatus = {
+  phase: 'InProgress',
+  operationID: operation,
+  startedAt: at,
+  conditions: [
+    { type: 'Planned', status: 'True', reason: 'Planned', message: '', lastTransitionTime: at },
+    { type: 'Blocked', status: 'True', reason: 'OutsideWindow', message, lastTransitionTime: at },
+  ],
+}
+const path = { current: 'v1.34.4', target: 'v1.36.3', steps: ['v1.35.4', 'v1.36.3'], step: 0, workers: [1] }
+const earlier = 'to-1-36/1a2b3c4d-1-beef'
+
+async function why(found: Node, state: NodeState, status: DirectUpdateStatus = shut): Promise<string> {
+  const api = new FakeKubeApi().put(nodes, found).put(nodeStates, state).put(directUpdates, update(status))
+  const cli = cliFixture(api)
+  expect({ code: await cli.run('why', found.metadata.name), err: cli.err.text }).toEqual({ code: 0, err: '' })
+  return cli.out.text
+}
+
+const turn = `Node w1: w1 waits for its turn in update to-1-36: ${message}`
+
+describe('a node waits for its turn', () => {
+  it.each<[string, NodeState, DirectUpdateStatus?]>([
+    ['that was not touched yet', nodeState('w1')],
+    ['that is done for an earlier run of the same update', nodeState('w1', { phase: 'Done', operationID: earlier })],
+    [
+      'that is done for an earlier step of its path',
+      nodeState('w1', { phase: 'Done', operationID: `${operation}.1` }),
+      { ...shut, path: { ...path, step: 1 } },
+    ],
+    [
+      'that is done for this step, and has another before it',
+      nodeState('w1', { phase: 'Done', operationID: `${operation}.1` }),
+      { ...shut, path },
+    ],
+  ])('%s', async (_, state, status) => {
+    expect(await why(node('w1', { kubelet: 'v1.34.4' }), state, status)).toContain(turn)
+  })
+})
+
+describe('a node waits for no turn', () => {
+  it('that is done, though a profile came after', async () => {
+    const state = nodeState('w1', {
+      phase: 'Done',
+      kind: 'NodeProfile',
+      update: 'base',
+      operationID: 'profile:base/1-1',
+    })
+    const completed = [operation, 'profile:base/1-1']
+    const text = await why(node('w1'), { ...state, status: { ...state.status, completed } })
+    expect(text).not.toContain('waits for its turn')
+  })
+
+  it('that has the version already', async () => {
+    expect(await why(node('w1', { kubelet: 'v1.36.3' }), nodeState('w1'))).not.toContain('waits for its turn')
+  })
+
+  it('that joined when the update had begun, and why says so', async () => {
+    const text = await why(node('w1'), nodeState('w1'), { ...shut, startedAt: '2026-11-15T11:00:00Z' })
+    expect(text).toContain('Node w1: w1 joined after update to-1-36 had begun, and is none of its nodes')
+  })
+})
