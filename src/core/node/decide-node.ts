@@ -38,6 +38,8 @@ export function decideNode(view: NodeView): NodeAction {
   const { grant, operation, state, node } = view
   const rollout = state.status?.rollout
   if (!grant) return withoutSlot(view)
+  // The slot of an earlier machine of this name, which the ledger takes back: this one has none.
+  if (grant.nodeUID !== node.metadata.uid) return { action: 'wait' }
   if (operation?.id !== grant.holder || isBeingDeleted(state)) return releaseNode(view, grant)
   const cancelled = cancelNode(view, operation)
   if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
