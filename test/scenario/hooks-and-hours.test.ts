@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
+import { holdAnnotation } from '../../src/api/hold.ts'
+import { nodes } from '../../src/api/kube.ts'
 import { isReady } from '../../src/core/node/node-facts.ts'
 import type { WebAnswer, WebRequest } from '../../src/ports/web.ts'
 import { broken, ok, PretendWeb } from './pretend-web.ts'
@@ -49,6 +51,23 @@ describe('hooks before a node', () => {
     expect(falling.heard).toEqual(['set cp1', 'unset cp1', 'set w1', 'unset w1'])
     expect(cluster.state('w1')?.spec.hooks).toMatchObject([{ cleanup: { state: 'Succeeded' } }])
     cluster.machine('w1').powerOn()
+    await running.succeeds()
+  })
+
+  const kept = new Server()
+  scenario('are cleaned up and the node left alone when a person holds it', { nodes: 4, web: kept }, async (story) => {
+    const { cluster, update, person } = story
+    kept.isBusyWith = (call) => call === 'set w1'
+    const running = update.script('true', { hooks: noout })
+    await cluster.nodeIs('w1', 'Pending', 'HookRunning')
+    await person.annotates(nodes, 'w1', { [holdAnnotation]: JSON.stringify({ by: 'ana', why: 'disk' }) })
+    await cluster.pass(minute)
+    kept.isBusyWith = () => false
+    await running.is('InProgress', 'NodeOnHold')
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 0, w2: 1, w3: 1 })
+    expect(cluster.isCordoned('w1')).toBe(false)
+    expect(kept.heard.filter((call) => call.endsWith('w1'))).toEqual(['set w1', 'unset w1'])
+    await person.annotates(nodes, 'w1', { [holdAnnotation]: null })
     await running.succeeds()
   })
 
