@@ -71,6 +71,24 @@ describe('hooks before a node', () => {
     await running.succeeds()
   })
 
+  const stopped = new Server()
+  scenario('are cleaned up and no drain begins after the emergency stop', { nodes: 4, web: stopped }, async (story) => {
+    const { cluster, update, person } = story
+    stopped.isBusyWith = (call) => call === 'set w1'
+    const running = update.script('true', { hooks: noout })
+    await cluster.nodeIs('w1', 'Pending', 'HookRunning')
+    await person.setsPolicy({ paused: true })
+    await cluster.pass(minute)
+    stopped.isBusyWith = () => false
+    await running.is('InProgress', 'PolicyPaused')
+    await cluster.pass(10 * minute)
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 0, w2: 0, w3: 0 })
+    expect(cluster.taken).toEqual([])
+    expect(stopped.heard).toEqual(['set cp1', 'unset cp1', 'set w1', 'unset w1'])
+    await person.setsPolicy({ paused: false })
+    await running.succeeds()
+  })
+
   const deleted = new Server()
   scenario('are cleaned up before the next begins when it is deleted', { nodes: 4, web: deleted }, async (story) => {
     const { cluster, update, person } = story

@@ -101,10 +101,10 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
   // The slot may be old: a node that fell over since it was granted is waited for, not worked on. Nor is one begun whose window
   // closed during its hooks, where the policy holds what is under way: it would be away until the next.
   const isTooLate = !isCordoned(node) && (!isReady(node) || view.heldOver !== undefined)
-  // A person may have kept it for themselves meanwhile: where it is not tried again, nothing is under way there yet.
+  // A person may have kept it for themselves meanwhile, or stopped everything: where it is not tried again, nothing is under way there yet.
   const isTried = before?.operationID === operation.id && before.cordon !== undefined
-  const isKept = holdOf(node) !== undefined && !isTried
-  if (isFree && (isTooLate || isKept)) return cleanUp(view) ?? { action: 'returnGrant' }
+  const isForbidden = !isTried && (holdOf(node) !== undefined || view.paused === true)
+  if (isFree && (isTooLate || isForbidden)) return cleanUp(view) ?? { action: 'returnGrant' }
   const hooked = hooksBefore(view, operation, () => beginRollout(view, operation, { phase: 'Pending' }))
   if (hooked) return hooked
   if (isFree) return { action: 'cordon' }
