@@ -89,6 +89,20 @@ describe('hooks before a node', () => {
     await running.succeeds()
   })
 
+  const skipped = new Server()
+  scenario('are cleaned up when the node is left out meanwhile', { nodes: 4, web: skipped }, async (story) => {
+    const { cluster, update } = story
+    skipped.isBusyWith = (call) => call === 'set w1'
+    const running = update.script('true', { hooks: noout })
+    await cluster.nodeIs('w1', 'Pending', 'HookRunning')
+    await running.isEdited({ skip: ['w1'] })
+    await cluster.pass(minute)
+    skipped.isBusyWith = () => false
+    await running.succeeds()
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 0, w2: 1, w3: 1 })
+    expect(skipped.heard.filter((call) => call.endsWith('w1'))).toEqual(['set w1', 'unset w1'])
+  })
+
   const deleted = new Server()
   scenario('are cleaned up before the next begins when it is deleted', { nodes: 4, web: deleted }, async (story) => {
     const { cluster, update, person } = story
