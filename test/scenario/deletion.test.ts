@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
 import { configMaps } from '../../src/api/kube.ts'
+import { KubeError } from '../../src/api/kube-error.ts'
+import { maintenancePolicies } from '../../src/api/maintenance-policy.ts'
 import { type NodePhase, nodeStates } from '../../src/api/node-state.ts'
 import { operatorNamespace } from '../../src/sim/workloads.ts'
 import { able, ask, finish, isLetIn } from './maintenance-story.ts'
@@ -161,6 +163,28 @@ describe('a Node deleted half-way', () => {
       },
     )
   }
+
+  scenario(
+    'and made again while the ledger cannot be written: the old slot is none of its own',
+    { nodes: 4 },
+    async (story) => {
+      const { cluster, update, person, faults } = story
+      await person.createsPod('lonely', 'w1')
+      await person.setsPolicy({ budgets: [{ maxUnavailable: 1 }] })
+      await cluster.pass(10_000)
+      const running = update.script('true')
+      await cluster.nodeIs('w1', 'Draining', 'PodUnmanaged')
+      faults.refuse('patch', new KubeError('ServerError', 'etcd is slow', { status: 500 }), maintenancePolicies)
+      await person.deletesNode('w1')
+      cluster.machine('w1').restartKubelet()
+      await cluster.until('w1 is back', () => cluster.node('w1') !== undefined)
+      await cluster.pass(20_000)
+      expect(cluster.taken).toEqual([])
+      faults.allow('patch')
+      await running.succeeds()
+      expect(cluster.runs('w1')).toBe(0)
+    },
+  )
 
   scenario(
     'and made again at once, its machine still at work: it ends its step and starts no other',

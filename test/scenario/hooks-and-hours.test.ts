@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
+import { holdAnnotation } from '../../src/api/hold.ts'
+import { nodes } from '../../src/api/kube.ts'
 import { isReady } from '../../src/core/node/node-facts.ts'
 import type { WebAnswer, WebRequest } from '../../src/ports/web.ts'
 import { broken, ok, PretendWeb } from './pretend-web.ts'
@@ -50,6 +52,55 @@ describe('hooks before a node', () => {
     expect(cluster.state('w1')?.spec.hooks).toMatchObject([{ cleanup: { state: 'Succeeded' } }])
     cluster.machine('w1').powerOn()
     await running.succeeds()
+  })
+
+  const kept = new Server()
+  scenario('are cleaned up and the node left alone when a person holds it', { nodes: 4, web: kept }, async (story) => {
+    const { cluster, update, person } = story
+    kept.isBusyWith = (call) => call === 'set w1'
+    const running = update.script('true', { hooks: noout })
+    await cluster.nodeIs('w1', 'Pending', 'HookRunning')
+    await person.annotates(nodes, 'w1', { [holdAnnotation]: JSON.stringify({ by: 'ana', why: 'disk' }) })
+    await cluster.pass(minute)
+    kept.isBusyWith = () => false
+    await running.is('InProgress', 'NodeOnHold')
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 0, w2: 1, w3: 1 })
+    expect(cluster.isCordoned('w1')).toBe(false)
+    expect(kept.heard.filter((call) => call.endsWith('w1'))).toEqual(['set w1', 'unset w1'])
+    await person.annotates(nodes, 'w1', { [holdAnnotation]: null })
+    await running.succeeds()
+  })
+
+  const stopped = new Server()
+  scenario('are cleaned up and no drain begins after the emergency stop', { nodes: 4, web: stopped }, async (story) => {
+    const { cluster, update, person } = story
+    stopped.isBusyWith = (call) => call === 'set w1'
+    const running = update.script('true', { hooks: noout })
+    await cluster.nodeIs('w1', 'Pending', 'HookRunning')
+    await person.setsPolicy({ paused: true })
+    await cluster.pass(minute)
+    stopped.isBusyWith = () => false
+    await running.is('InProgress', 'PolicyPaused')
+    await cluster.pass(10 * minute)
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 0, w2: 0, w3: 0 })
+    expect(cluster.taken).toEqual([])
+    expect(stopped.heard).toEqual(['set cp1', 'unset cp1', 'set w1', 'unset w1'])
+    await person.setsPolicy({ paused: false })
+    await running.succeeds()
+  })
+
+  const skipped = new Server()
+  scenario('are cleaned up when the node is left out meanwhile', { nodes: 4, web: skipped }, async (story) => {
+    const { cluster, update } = story
+    skipped.isBusyWith = (call) => call === 'set w1'
+    const running = update.script('true', { hooks: noout })
+    await cluster.nodeIs('w1', 'Pending', 'HookRunning')
+    await running.isEdited({ skip: ['w1'] })
+    await cluster.pass(minute)
+    skipped.isBusyWith = () => false
+    await running.succeeds()
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 0, w2: 1, w3: 1 })
+    expect(skipped.heard.filter((call) => call.endsWith('w1'))).toEqual(['set w1', 'unset w1'])
   })
 
   const deleted = new Server()

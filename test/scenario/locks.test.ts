@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import type { ForeignLock } from '../../src/api/foreign-lock.ts'
 import { type DaemonSet, daemonSets } from '../../src/api/kube.ts'
 import { maintenancePolicies } from '../../src/api/maintenance-policy.ts'
+import type { NodeSpec } from '../../src/sim/sim-machine.ts'
 import { type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
 import { shop } from './story-person.ts'
@@ -29,6 +30,10 @@ const locked = (nodeID: string, TTL = 0) =>
   JSON.stringify({ nodeID, metadata: { unschedulable: false }, created: '2026-01-01T00:00:00Z', TTL })
 const setLock = ({ person }: Story, text: string | null) =>
   person.changes(daemonSets, 'kured', { metadata: { annotations: { [annotation]: text } } })
+
+const controlPlane: readonly NodeSpec[] = ['cp1', 'cp2', 'cp3'].map((name) => ({
+  ...{ name, role: 'control-plane', version: 'v1.35.4' },
+}))
 
 /** Owners of the lock at each write of the ledger that held a slot. */
 function ownersUnderWork(cluster: StoryCluster): ReadonlySet<string | undefined> {
@@ -91,6 +96,21 @@ describe('the lock of kured', () => {
     await waiting.is('InProgress', 'ForeignLockHeld')
     await cluster.until('ours is given back', () => ownersOf(cluster).join() === 'w3', 60_000)
     expect(cluster.runs('w3')).toBe(0)
+    await setLock(story, null)
+    await waiting.succeeds()
+  })
+
+  scenario('with two owners: no second node of the control plane goes', { nodes: controlPlane }, async (story) => {
+    const { cluster, update, person } = story
+    const stranger = JSON.parse(locked('cp3'))
+    await installKured(story, JSON.stringify({ maxOwners: 2, locks: [stranger] }))
+    await person.setsPolicy({ locks: [{ ...kured, maxOwners: 2 }] })
+    const waiting = await update.script('true').is('InProgress', 'ControlPlaneBusy')
+    expect(waiting.condition('Blocked')?.message).toBe(
+      'cp3 of the control plane is away; only one node of it may be at a time',
+    )
+    await cluster.pass(600_000)
+    expect(cluster.taken).toEqual([])
     await setLock(story, null)
     await waiting.succeeds()
   })

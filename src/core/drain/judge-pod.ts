@@ -172,7 +172,8 @@ function judgeLeaving(view: PodView, deletionTimestamp: string, forceMs: number 
     )
   }
   if (forceMs !== undefined && times.nowMs >= forceMs) {
-    const message = `${name} has not ended within its grace period, which was over at ${deletionTimestamp}, and is removed`
+    const refused = view.refusal === undefined ? '' : `; that was refused: ${view.refusal.message}`
+    const message = `${name} has not ended within its grace period, which was over at ${deletionTimestamp}, and is removed${refused}`
     return force(view, 'PodRemoved', message, { graceSeconds: 0 })
   }
   if (!node.ready) {

@@ -1,6 +1,7 @@
 // One node's life: what to do next with a node, from what the API says alone. Level-based: every call looks at everything,
 // so that a crash between any two writes is healed by the next look.
 
+import type { Node } from '../../api/kube.ts'
 import type { Grant } from '../../api/maintenance-policy.ts'
 import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
@@ -38,6 +39,8 @@ export function decideNode(view: NodeView): NodeAction {
   const { grant, operation, state, node } = view
   const rollout = state.status?.rollout
   if (!grant) return withoutSlot(view)
+  // The slot of an earlier machine of this name, which the ledger takes back: this one has none.
+  if (grant.nodeUID !== node.metadata.uid) return { action: 'wait' }
   if (operation?.id !== grant.holder || isBeingDeleted(state)) return releaseNode(view, grant)
   const cancelled = cancelNode(view, operation)
   if (cancelled) return cancelled === 'release' ? releaseNode(view, grant) : cancelled
@@ -99,7 +102,10 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
   // The slot may be old: a node that fell over since it was granted is waited for, not worked on. Nor is one begun whose window
   // closed during its hooks, where the policy holds what is under way: it would be away until the next.
   const isTooLate = !isCordoned(node) && (!isReady(node) || view.heldOver !== undefined)
-  if (isFree && isTooLate) return cleanUp(view) ?? { action: 'returnGrant' }
+  // A person may have said otherwise meanwhile: where it is not tried again, nothing is under way there yet.
+  const isTried = before?.operationID === operation.id && before.cordon !== undefined
+  const isForbidden = !isTried && (holdOf(node) !== undefined || view.paused === true || isLeftOut(node, operation))
+  if (isFree && (isTooLate || isForbidden)) return cleanUp(view) ?? { action: 'returnGrant' }
   const hooked = hooksBefore(view, operation, () => beginRollout(view, operation, { phase: 'Pending' }))
   if (hooked) return hooked
   if (isFree) return { action: 'cordon' }
@@ -109,6 +115,11 @@ function startNode(view: NodeView, operation: Operation): NodeAction {
     deadline: new Date(now.getTime() + operation.drain.timeoutMs).toISOString(),
     cordon: { prior: isCordoned(node) && cordonOwner(node) === undefined ? 'Unschedulable' : 'Schedulable' },
   })
+}
+
+/** Whoever names the node for another attempt means it all the same. */
+function isLeftOut({ metadata: { name } }: Node, { skip, retry }: Operation): boolean {
+  return skip?.has(name) === true && retry?.nodes?.includes(name) !== true
 }
 
 function beginRollout(

@@ -7,10 +7,13 @@ import { sampleNode, samplePod } from '../../../test/samples/cluster-objects.ts'
 import { operation } from '../../../test/samples/node-views.ts'
 import { type Pod, pods } from '../../api/kube.ts'
 import { KubeError } from '../../api/kube-error.ts'
+import type { Rollout } from '../../api/node-state.ts'
+import type { ReasonCode } from '../../api/reason.ts'
+import { podName } from '../../core/drain/workload-of.ts'
 import { Cluster } from '../cluster/cluster.ts'
 import { BudgetKeepers } from './budget-keepers.ts'
 import { BudgetWatch } from './budget-watch.ts'
-import { NodeDrain } from './node-drain.ts'
+import { type DrainStep, NodeDrain } from './node-drain.ts'
 import { OwnPods } from './own-pods.ts'
 import { VolumeWatch } from './volume-watch.ts'
 
@@ -24,7 +27,7 @@ const ours = {
 const self: Pod = { ...web, metadata: { ...web.metadata, name: 'self', uid: 'uid-self', namespace, labels: ours } }
 
 /** w1 with this pod on it, beside a w2 that could take it. */
-async function setUp(pod: Pod) {
+async function setUp(pod: Pod, given: Partial<Pick<DrainStep, 'operation'>> & { readonly told?: ReasonCode } = {}) {
   const api = new FakeKubeApi().put(pods, pod)
   const clock = new ManualClock()
   const ports = { api, clock, random: fixedRandom(), log: new RecordingLog() }
@@ -43,11 +46,20 @@ async function setUp(pod: Pod) {
   const known = drain.synced(signal)
   await clock.advance(10)
   await known
-  const rollout = { update: 'u', operationID: operation.id, phase: 'Draining' as const, since, attempt: 1 }
+  const recorded = given.told && {
+    pod: podName(pod),
+    state: 'Forced' as const,
+    reason: { code: given.told, message: '' },
+  }
   const now = clock.now()
-  const step = () =>
-    drain.step({ operation, node: sampleNode('w1'), rollout, takenAt: since, now, graceUntil: now }, signal)
-  return { api, step }
+  const deadline = now.toISOString()
+  const rollout: Rollout = {
+    ...{ update: 'u', operationID: operation.id, phase: 'Draining', since, attempt: 1, deadline },
+    ...(recorded && { drain: { total: 1, left: 1, pods: [recorded] } }),
+  }
+  const common = { operation, ...given, node: sampleNode('w1'), rollout, takenAt: since, graceUntil: now }
+  const step = () => drain.step({ ...common, now: clock.now() }, signal)
+  return { api, clock, step }
 }
 
 const answers = {
@@ -75,5 +87,31 @@ describe('a drain is looked at again by itself', () => {
     const { api, step } = await setUp(web)
     api.muted = true
     expect((await step()).againMs).toBe(30_000)
+  })
+})
+
+describe('a deletion by force that is refused', () => {
+  const forcing = { ...operation, drain: { ...operation.drain, onTimeout: 'Force' as const } }
+  const stuck: Pod = { ...web, metadata: { ...web.metadata, deletionTimestamp: '2025-12-31T12:00:00Z' } }
+
+  it.each<[string, Pod, ReasonCode]>([
+    ['of a pod that no eviction moves', web, 'PodForced'],
+    ['of a pod that does not end', stuck, 'PodRemoved'],
+  ])('is asked for again in a while, not in a loop: %s', async (_what, pod, told) => {
+    const { api, clock, step } = await setUp(pod, { operation: forcing, told })
+    let asked = 0
+    api.before = (verb) => {
+      if (verb === 'delete') asked++
+      if (verb === 'delete' || verb === 'evict') throw new KubeError('Forbidden', 'a webhook keeps it', { status: 403 })
+    }
+    const said: string[] = []
+    for (let looks = 0; looks < 20; looks++) {
+      const { againMs = 60_000, blocked } = await step()
+      said.push(...blocked.map(({ reason }) => reason.message))
+      await clock.advance(Math.max(1, againMs))
+    }
+    expect(said).toContainEqual(expect.stringContaining('a webhook keeps it'))
+    expect(asked).toBeGreaterThan(3)
+    expect(asked).toBeLessThanOrEqual(11)
   })
 })

@@ -156,7 +156,8 @@ export class NodeDrain {
         }
         blocked.push(entryOf(pod, verdict, step.now))
       } else going.push(verdict.reason.message)
-      if (this.#requests.isUnderWay(pod) || verdict.action === 'wait' || verdict.action === 'leave') continue
+      if (verdict.action === 'wait' || verdict.action === 'leave') continue
+      if (this.#requests.isAnswered(pod, verdict.action)) continue
       if (this.#tools.ownPods.isOwn(pod)) own.push(pod)
       else {
         asked.push(pod)

@@ -10,6 +10,7 @@ import type { OperatorPorts } from '../ports.ts'
 import type { BudgetWatch } from './budget-watch.ts'
 
 interface Answer {
+  readonly action: Wanted['action']
   /** Absent: it was accepted. */
   readonly refusal?: Reason
   readonly againAtMs: number
@@ -47,6 +48,12 @@ export class Requests {
     return answer !== undefined && answer.refusal === undefined
   }
 
+  /** Under way, or refused a moment ago. That its eviction is refused does not hold force up. */
+  isAnswered(pod: Pod, action: Wanted['action']): boolean {
+    const answer = this.#answerFor(pod)
+    return answer !== undefined && (answer.refusal === undefined || answer.action === action)
+  }
+
   refusalOf(pod: Pod): Reason | undefined {
     return this.#answerFor(pod)?.refusal
   }
@@ -65,15 +72,15 @@ export class Requests {
     try {
       if (action === 'evict') await this.#ports.api.evict({ name, namespace }, { uid, ...grace }, signal)
       else await this.#ports.api.delete(pods, { name, namespace }, { uid, ...grace }, signal)
-      this.#remember(pod, acceptedMs)
+      this.#remember(pod, action, acceptedMs)
       this.#count(action, 'Accepted')
     } catch (error) {
       if (charged) this.#budgets.unreserve(charged)
       if (!isKubeError(error)) throw error
       const isGone = isKubeError(error, 'NotFound', 'Conflict')
       this.#count(action, isGone ? 'Gone' : 'Refused')
-      if (isGone) this.#remember(pod, goneMs)
-      else this.#refused(pod, error)
+      if (isGone) this.#remember(pod, action, goneMs)
+      else this.#refused(pod, action, error)
     }
   }
 
@@ -83,17 +90,17 @@ export class Requests {
     else if (result === 'Accepted') metrics?.add('slipway_forced_deletions_total', {})
   }
 
-  #refused(pod: Pod, error: KubeError): void {
+  #refused(pod: Pod, action: Wanted['action'], error: KubeError): void {
     const { reason, afterMs } = judgeRefusal(podName(pod), error)
-    this.#remember(pod, afterMs, reason)
+    this.#remember(pod, action, afterMs, reason)
     const [budget] = this.#budgets.budgetsOf(pod)
     if (budget && reason.code === 'PodDisruptionBudget') this.#budgets.waitFor(budget, this.#node)
   }
 
-  #remember({ metadata }: Pod, afterMs: number, refusal?: Reason): void {
+  #remember({ metadata }: Pod, action: Wanted['action'], afterMs: number, refusal?: Reason): void {
     const againAtMs = this.#ports.clock.monotonicMs() + afterMs
     const wasGoing = metadata.deletionTimestamp !== undefined
-    this.#answers.set(metadata.uid, { againAtMs, wasGoing, ...(refusal && { refusal }) })
+    this.#answers.set(metadata.uid, { action, againAtMs, wasGoing, ...(refusal && { refusal }) })
   }
 
   /** The answer to an eviction is of no interest once the pod is going. */

@@ -227,6 +227,8 @@ export class GrantPass {
     const { unavailable, takingPods, controlPlane, nodes, states } = this.#cluster
     const { foreign, closed: locked } = this.#locks.standing()
     const held = new Map(grants.map(({ node, holder }) => [node, holder]))
+    // One that another tool works on goes down as ours do, though it is Ready yet.
+    const isAway = (name: string) => held.has(name) || foreign.has(name) || !this.#cluster.isReady(name)
     this.#eyes.beginPass()
     this.#hours.beginPass(policy.spec)
     this.#budgets.follow(policy.spec.budgets ?? [])
@@ -238,7 +240,7 @@ export class GrantPass {
       held,
       foreign,
       locked,
-      controlPlaneAway: new Set([...controlPlane].filter((name) => held.has(name) || !this.#cluster.isReady(name))),
+      controlPlaneAway: new Set([...controlPlane].filter(isAway)),
       isOursToPutBack: (name) => isOursToPutBack(nodes.get(name)),
       isBroken: (name) => isBrokenFor(states.get(name), held.get(name)),
       causeOf: (name) => whyAway(nodes.get(name)),

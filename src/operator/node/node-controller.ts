@@ -103,7 +103,8 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const { epoch } = book
     const rollout = state.status?.rollout
     const gates = held.asksGates && operation && rollout ? options.afterNode(operation, name, rollout) : undefined
-    const looked = { drain, podsUnknown, heldOver, leaseRenewedAt, controllers, gates, hookOutcome }
+    const paused = cluster.policy?.spec.paused === true
+    const looked = { drain, podsUnknown, heldOver, paused, leaseRenewedAt, controllers, gates, hookOutcome }
     const wishes = { operation, staging, successor, work }
     const view: NodeView = { node, state, grant, ...wishes, ...looked, epoch, now, graceUntil }
     const decision = decideNode(view)
