@@ -89,6 +89,23 @@ describe('hooks before a node', () => {
     await running.succeeds()
   })
 
+  const paused = new Server()
+  scenario('are cleaned up and no drain begins after a pause', { nodes: 4, web: paused }, async (story) => {
+    const { cluster, update } = story
+    paused.isBusyWith = (call) => call === 'set w1'
+    const running = update.script('true', { hooks: noout })
+    await cluster.nodeIs('w1', 'Pending', 'HookRunning')
+    await running.isEdited({ desiredState: 'Paused' })
+    await cluster.pass(minute)
+    paused.isBusyWith = () => false
+    await cluster.pass(10 * minute)
+    expect(cluster.allRuns).toEqual({ cp1: 1, w1: 0, w2: 0, w3: 0 })
+    expect(paused.heard).toEqual(['set cp1', 'unset cp1', 'set w1', 'unset w1'])
+    expect(running.status.phase).toBe('Paused')
+    await running.isEdited({ desiredState: 'Running' })
+    await running.succeeds()
+  })
+
   const skipped = new Server()
   scenario('are cleaned up when the node is left out meanwhile', { nodes: 4, web: skipped }, async (story) => {
     const { cluster, update } = story

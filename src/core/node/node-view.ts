@@ -45,7 +45,7 @@ export interface NodeView {
   readonly podsUnknown?: string | undefined
   /** No window is open, and the policy says that a drain waits for the next. */
   readonly heldOver?: Reason | undefined
-  /** The policy is paused: no further node is taken. */
+  /** The policy, or this update, is paused: no further node is taken. */
   readonly paused?: boolean | undefined
   /** When the node's kubelet last renewed its Lease; undefined while not looked at. */
   readonly leaseRenewedAt: string | undefined

@@ -103,7 +103,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const { epoch } = book
     const rollout = state.status?.rollout
     const gates = held.asksGates && operation && rollout ? options.afterNode(operation, name, rollout) : undefined
-    const paused = cluster.policy?.spec.paused === true
+    const paused = cluster.policy?.spec.paused === true || isPaused(operation)
     const looked = { drain, podsUnknown, heldOver, paused, leaseRenewedAt, controllers, gates, hookOutcome }
     const wishes = { operation, staging, successor, work }
     const view: NodeView = { node, state, grant, ...wishes, ...looked, epoch, now, graceUntil }
@@ -119,6 +119,11 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     if (!done) return again
     if ((!grant && !view.staging) || decision.action === 'returnGrant') dismiss(name)
     return undefined
+  }
+
+  /** A profile is never paused by itself. */
+  function isPaused(operation: Operation | undefined): boolean {
+    return operation !== undefined && cluster.updates.get(operation.update)?.spec.desiredState === 'Paused'
   }
 
   function dismiss(name: string): void {
