@@ -117,6 +117,18 @@ describe.skipIf(missing)('the CRDs on a real API server', () => {
       }
     })
 
+    test('does not become a dry run, but may have been one', async () => {
+      const { name } = await create('DirectUpdate', { kubernetes })
+      await merge(`directupdates/${name}/status`, { status: { phase: 'InProgress' } })
+      const { status, body } = await merge(`directupdates/${name}`, { spec: { dryRun: true } })
+      expect(status).toBe(422)
+      expect(body.message).toContain('an update that runs cannot become a dry run: pause or cancel it')
+      await merge(`directupdates/${name}/status`, { status: { phase: 'Planned' } })
+      expect((await merge(`directupdates/${name}`, { spec: { dryRun: true } })).status).toBe(200)
+      await merge(`directupdates/${name}/status`, { status: { phase: 'InProgress' } })
+      expect((await merge(`directupdates/${name}`, { spec: { dryRun: false } })).status).toBe(200)
+    })
+
     test('may be given another pace, and anything once it has ended', async () => {
       const { name } = await create('DirectUpdate', { kubernetes, nodeSelector: selector })
       await merge(`directupdates/${name}/status`, { status: { phase: 'InProgress' } })
