@@ -48,19 +48,6 @@ describe('before a control-plane node', () => {
     expect(cluster.told('DirectUpdate', 'update')).toContain('BackupMade')
   })
 
-  scenario('it is made before one of a schedule that is due when the window opens', one, async (story) => {
-    const { person, update } = story
-    const requests = asked(story)
-    const everyHour = '10 * * * *'
-    await person.setsPolicy({
-      backupStores: [{ ...here, schedule: { cron: everyHour } }],
-      windows: [{ cron: everyHour, duration: '10m' }],
-    })
-    const it = await update.kubernetes(target).succeeds()
-    expect([...requests]).toMatchObject([/^cp1 update\//, /^cp1 here\//].map((of) => expect.stringMatching(of)))
-    expect(it.status.backups).toHaveLength(1)
-  })
-
   const failing = new Set<string>()
   const stores: PretendStores = { trouble: (host) => (failing.has(host) ? down : undefined) }
 
