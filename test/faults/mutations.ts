@@ -404,6 +404,7 @@ export const mutations: readonly Mutation[] = [
         find: "if (operation.skip?.has(name)) return 'skipped'",
         replace: '',
       },
+      { file: 'src/core/node/start-node.ts', find: ' || isLeftOut(node, operation)', replace: '' },
     ],
   },
   {
