@@ -43,6 +43,10 @@ export class KubeletPods {
     if (after.metadata.deletionTimestamp !== undefined) {
       if (life?.stage !== 'stopping') this.#stop(after)
     } else if (life === undefined && !hasEnded(after)) this.#begin(after)
+    // Another's word, or our own of before it ran again that was late: a pod that runs is ready.
+    else if (life?.stage === 'running' && before !== undefined && isReady(before) && !isReady(after)) {
+      this.#postReady(life)
+    }
   }
 
   #begin(pod: Pod): void {
@@ -64,14 +68,7 @@ export class KubeletPods {
 
   #started(life: PodLife): void {
     life.stage = 'running'
-    const { isSick } = this.#options
-    if ((life.pod.status?.phase !== 'Running' || !isReady(life.pod)) && !isSick?.(life.pod)) {
-      this.#post(life, () => ({
-        phase: 'Running',
-        startTime: life.pod.status?.startTime ?? this.#now(),
-        conditions: this.#conditions(life.pod, 'True'),
-      }))
-    }
+    if (life.pod.status?.phase !== 'Running' || !isReady(life.pod)) this.#postReady(life)
     if ((life.pod.spec.restartPolicy ?? 'Always') === 'Always') return
     const { jobMs, random, containers } = this.#options
     this.#after(life, drawn(random, jobMs), () => {
@@ -97,6 +94,15 @@ export class KubeletPods {
     if (this.#signal.aborted || this.#lives.get(uid) !== life) return
     const removed = this.#options.api.delete(podType, { name, namespace }, { gracePeriodSeconds: 0, uid }, this.#signal)
     removed.catch((error: unknown) => this.#missed(error, life, () => this.#remove(life)))
+  }
+
+  #postReady(life: PodLife): void {
+    if (this.#options.isSick?.(life.pod)) return
+    this.#post(life, () => ({
+      phase: 'Running',
+      startTime: life.pod.status?.startTime ?? this.#now(),
+      conditions: this.#conditions(life.pod, 'True'),
+    }))
   }
 
   #post(life: PodLife, status: () => Partial<NonNullable<Pod['status']>>): void {
