@@ -193,3 +193,15 @@ scenario('an update that contradicts a profile is blocked, naming both', profile
   await story.person.deletes(nodeProfiles, { name: 'pins' })
   await blocked.succeeds()
 })
+
+scenario('a profile that contradicts an update that runs waits until that is over', profileStory(2), async (story) => {
+  const { cluster, update } = story
+  const running = await update.kubernetes('v1.36.3').is('InProgress')
+  await cluster.until('a node is under work', () => cluster.taken.length > 0)
+  await creates(story, 'pins', { packages: [{ name: 'kubelet', version: '1.35.*' }] })
+  const applied = () => profile(cluster, 'pins')?.status?.conditions?.find(({ type }) => type === 'Applied')
+  await cluster.until('it says what it waits for', () => applied()?.reason === 'ProfileContradicted')
+  expect(applied()?.message).toMatch(/DirectUpdate update brings kubelet to v1\.36\.3, but NodeProfile pins pins/)
+  await running.succeeds()
+  await cluster.until('then it goes on', () => applied()?.reason !== 'ProfileContradicted')
+})

@@ -1,22 +1,21 @@
 // Whether an update would undo what a profile keeps, or a profile what the update does: then neither is begun.
 
-import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { NodeProfile } from '../../api/node-profile.ts'
 import type { ProfilePackage } from '../../api/profile-items.ts'
 import type { Reason } from '../../api/reason.ts'
+import type { Work } from '../../api/work.ts'
 import { componentsOf } from '../update/drivers-for.ts'
 import { packageLevel } from './disturbance.ts'
+
+/** What an update does that a profile may want otherwise. */
+type Doing = Pick<Work, 'kubernetes' | 'os' | 'binary'>
 
 const runtimePackages = new Set(['containerd', 'containerd.io'])
 
 /** `profiles`: those that select a node of the update. */
-export function contradiction(
-  update: string,
-  spec: DirectUpdateSpec,
-  profiles: readonly NodeProfile[],
-): Reason | undefined {
+export function contradiction(update: string, doing: Doing, profiles: readonly NodeProfile[]): Reason | undefined {
   for (const profile of profiles) {
-    const clash = clashOf(spec, profile)
+    const clash = clashOf(doing, profile)
     if (clash === undefined) continue
     const message = `DirectUpdate ${update} ${clash.update}, but NodeProfile ${profile.metadata.name} ${clash.profile}`
     return { code: 'ProfileContradicted', message }
@@ -29,19 +28,19 @@ interface Clash {
   readonly profile: string
 }
 
-function clashOf(spec: DirectUpdateSpec, { spec: wanted }: NodeProfile): Clash | undefined {
+function clashOf(doing: Doing, { spec: wanted }: NodeProfile): Clash | undefined {
   for (const one of wanted.packages ?? []) {
-    const clash = packageClash(spec, one)
+    const clash = packageClash(doing, one)
     if (clash) return clash
   }
-  const { binary } = spec
+  const { binary } = doing
   if (binary && wanted.files?.some(({ path }) => path === binary.path)) {
     return { update: `replaces ${binary.path}`, profile: 'keeps that file as it is: take it out of spec.files' }
   }
   return undefined
 }
 
-function packageClash({ kubernetes, os }: DirectUpdateSpec, wanted: ProfilePackage): Clash | undefined {
+function packageClash({ kubernetes, os }: Doing, wanted: ProfilePackage): Clash | undefined {
   const components = kubernetes ? componentsOf(kubernetes) : []
   const { name } = wanted
   if (kubernetes && components.some((component) => component === name && component !== 'containerd')) {

@@ -119,7 +119,7 @@ describe('the conditions of an update', () => {
       view({ working: 2, waiting: 1, done: 3, skipped: 1 }, { waitingFor: busy }),
       [
         'Progressing=True InProgress: 4/7 nodes done, 2 under work; next: the budget is spent',
-        'Blocked=False InProgress: nothing holds it up',
+        'Blocked=False InProgress: 4/7 nodes done, 2 under work; next: the budget is spent',
         'Succeeded=False InProgress: 4/7 nodes done, 2 under work; next: the budget is spent',
         'Failed=False InProgress: 4/7 nodes done, 2 under work; next: the budget is spent',
         'Reconciling=True InProgress: 4/7 nodes done, 2 under work; next: the budget is spent',
@@ -143,7 +143,7 @@ describe('the conditions of an update', () => {
       view({ waiting: 3, done: 1 }, { waitingFor: busy, slots: 1 }),
       [
         'Progressing=True InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
-        'Blocked=False InProgress: nothing holds it up',
+        'Blocked=False InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
         'Succeeded=False InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
         'Failed=False InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
         'Reconciling=True InProgress: 1/4 nodes done, 0 under work; next: the budget is spent',
@@ -167,7 +167,7 @@ describe('the conditions of an update', () => {
       view({ attention: 1, waiting: 2, done: 1 }),
       [
         'Progressing=False RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',
-        'Blocked=False RequiresAttention: nothing holds it up',
+        'Blocked=False RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',
         'Succeeded=False RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',
         'Failed=False RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',
         'Reconciling=True RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',
@@ -179,7 +179,7 @@ describe('the conditions of an update', () => {
       view({ failed: 2, waiting: 2, done: 1 }, { stop, broken: ['w1', 'w2'], waitingFor: busy }),
       [
         'Progressing=False Failed: 1/5 nodes done, 2 failed (w1, w2) and wait for a person: look at each with slipway why NODE, then slipway retry to-1-36',
-        'Blocked=False Failed: nothing holds it up',
+        'Blocked=False Failed: 1/5 nodes done, 2 failed (w1, w2) and wait for a person: look at each with slipway why NODE, then slipway retry to-1-36',
         'Succeeded=False Failed: 1/5 nodes done, 2 failed (w1, w2) and wait for a person: look at each with slipway why NODE, then slipway retry to-1-36',
         'Failed=True NodesFailed: 1/5 nodes done, 2 failed (w1, w2) and wait for a person: look at each with slipway why NODE, then slipway retry to-1-36',
         'Reconciling=False Failed: 1/5 nodes done, 2 failed (w1, w2) and wait for a person: look at each with slipway why NODE, then slipway retry to-1-36',
@@ -191,7 +191,7 @@ describe('the conditions of an update', () => {
       view({ waiting: 2, working: 1 }, { ...paused, waitingFor: busy }),
       [
         'Progressing=False Paused: paused: 0/3 nodes done, 1 under work; go on with slipway resume to-1-36',
-        'Blocked=False Paused: nothing holds it up',
+        'Blocked=False Paused: paused: 0/3 nodes done, 1 under work; go on with slipway resume to-1-36',
         'Succeeded=False Paused: paused: 0/3 nodes done, 1 under work; go on with slipway resume to-1-36',
         'Failed=False Paused: paused: 0/3 nodes done, 1 under work; go on with slipway resume to-1-36',
         'Reconciling=True Paused: paused: 0/3 nodes done, 1 under work; go on with slipway resume to-1-36',
@@ -203,7 +203,7 @@ describe('the conditions of an update', () => {
       view({ waiting: 2, done: 1 }, cancelled),
       [
         'Progressing=False Cancelled: cancelled: 1/3 nodes done, the others are as they were',
-        'Blocked=False Cancelled: nothing holds it up',
+        'Blocked=False Cancelled: cancelled: 1/3 nodes done, the others are as they were',
         'Succeeded=False Cancelled: cancelled: 1/3 nodes done, the others are as they were',
         'Failed=False Cancelled: cancelled: 1/3 nodes done, the others are as they were',
         'Reconciling=False Cancelled: cancelled: 1/3 nodes done, the others are as they were',
@@ -215,7 +215,7 @@ describe('the conditions of an update', () => {
       view({ done: 3, skipped: 1 }),
       [
         'Progressing=False Succeeded: all 4/4 nodes are done',
-        'Blocked=False Succeeded: nothing holds it up',
+        'Blocked=False Succeeded: all 4/4 nodes are done',
         'Succeeded=True Succeeded: all 4/4 nodes are done',
         'Failed=False Succeeded: all 4/4 nodes are done',
         'Reconciling=False Succeeded: all 4/4 nodes are done',

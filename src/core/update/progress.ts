@@ -93,7 +93,7 @@ export function conditionsOf(
   const isStalled = attention > 0 || phase === 'Failed' || phase === 'Cancelled' || phase === 'Paused' || blocked
   return [
     say('Progressing', !over && !blocked && phase === 'InProgress', phase, said),
-    say('Blocked', blocked, blocked ? waitingFor.code : phase, blocked ? waitingFor.message : 'nothing holds it up'),
+    say('Blocked', blocked, blocked ? waitingFor.code : phase, blocked ? waitingFor.message : said),
     say('Succeeded', phase === 'Succeeded', phase, said),
     say('Failed', phase === 'Failed', why, said),
     say('Reconciling', !over, phase, said),

@@ -104,7 +104,7 @@ export function stepWave(view: WaveView): WaveStep {
   const soakMs = wave?.soak === undefined || addsNone ? 0 : parseDuration(wave.soak)
   const begun = begunSoak(view.recorded, soakMs)
   const kept = { ...base, ...begun, ...(promotion && { promotion }) }
-  const hasSoaked = begun !== undefined && Date.parse(begun.soakUntil) <= now.getTime()
+  const hasSoaked = soakedAt(begun?.soakUntil, now) !== undefined
   const lacksApproval =
     wave?.promotion === 'Manual' && index < waves.length - 1 && !addsNone && !isApproved(view, index)
   // Nobody may have looked when the soak ended: it is asked then, too, and when a person who was waited for has answered.
@@ -143,6 +143,11 @@ function begunSoak(
   if (soakSince === undefined) return soakUntil === undefined ? undefined : { soakUntil }
   if (soakMs === 0) return undefined
   return { soakSince, soakUntil: new Date(Date.parse(soakSince) + soakMs).toISOString() }
+}
+
+/** When its soak was over, if it is. */
+export function soakedAt(soakUntil: string | undefined, now: Date): string | undefined {
+  return soakUntil !== undefined && Date.parse(soakUntil) <= now.getTime() ? soakUntil : undefined
 }
 
 /** Somebody must have come through: a wave of failures or of nodes that are down proves nothing. */

@@ -8,6 +8,7 @@ import type { GateVerdict } from '../../core/gates/decide-gate.ts'
 import { type HookStep, isOwed, stepCleanups, stepHooks } from '../../core/hooks/decide-hooks.ts'
 import { type Operation, runOf } from '../../core/update/operation.ts'
 import { isLastStep } from '../../core/update/path-step.ts'
+import { soakedAt } from '../../core/update/waves.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Checkpoints } from '../gates/checkpoints.ts'
 import type { Hooks } from './hooks.ts'
@@ -66,7 +67,10 @@ export class WaveChecks {
     return {
       starting: (standing) => first(standing, startChecks(standing)),
       leaving: (standing, wave) => first(standing, leaveChecks(standing, wave)),
-      soaking: ({ operation }, wave) => this.#options.checkpoints.soak(operation, wave, this.#soakedAt(name)),
+      soaking: ({ operation }, wave) => {
+        const { checkpoints, clock, update } = this.#options
+        return checkpoints.soak(operation, wave, soakedAt(update(name)?.status?.wave?.soakUntil, clock.now()))
+      },
       ending: (standing) => first(standing, endChecks(standing)),
     }
   }
@@ -97,12 +101,6 @@ export class WaveChecks {
       update = this.#options.update(name)
     }
     return true
-  }
-
-  #soakedAt(name: string): string | undefined {
-    const { update, clock } = this.#options
-    const soakUntil = update(name)?.status?.wave?.soakUntil
-    return soakUntil !== undefined && Date.parse(soakUntil) <= clock.now().getTime() ? soakUntil : undefined
   }
 
   #reason(name: string, standing: WaveStanding, checks: Iterable<Check>): Reason | undefined {

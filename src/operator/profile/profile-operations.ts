@@ -6,6 +6,7 @@ import type { ProfileWave } from '../../api/strategy.ts'
 import type { Work } from '../../api/work.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
 import { gatesOf } from '../../core/gates/gate.ts'
+import { contradiction } from '../../core/profile/contradiction.ts'
 import { profileOwner, profilePrefix, profileRunOf } from '../../core/profile/operation-id.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -128,6 +129,18 @@ export class ProfileOperations implements OperationSource {
     return !(profile?.appliedAt && report.finishedAt && profile.appliedAt > report.finishedAt)
   }
 
+  /** Changed while an update runs: what that one does would be undone behind its back. It is finished first. */
+  #contradicted(node: string): Reason | undefined {
+    const { operations, book } = this.#options
+    const { profiles = [] } = book.entries.get(node) ?? {}
+    for (const { operation, table } of operations.running()) {
+      if (operation.kind !== undefined || table.standing(node) === undefined) continue
+      const reason = contradiction(operation.update, operation.work, profiles)
+      if (reason) return reason
+    }
+    return undefined
+  }
+
   /** A node that came and went takes its turn again under another id. Nodes that are still to come keep the one there is. */
   #idFor(profile: string, owner: string, nodes: ReadonlySet<string>): string {
     const { cluster, operations, book } = this.#options
@@ -156,6 +169,7 @@ export class ProfileOperations implements OperationSource {
         takesNewNodes: true,
         isDone: () => false,
         workFor: (node) => book.workFor(node, operation.disruption) ?? operation.work,
+        obstacle: (node) => this.#contradicted(node),
         strategy: resource?.spec.strategy,
         wave: waveOf(resource, id),
         checks: waveGates({

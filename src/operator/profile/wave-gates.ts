@@ -2,6 +2,7 @@
 
 import type { Reason } from '../../api/reason.ts'
 import type { Operation } from '../../core/update/operation.ts'
+import { soakedAt } from '../../core/update/waves.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Checkpoints } from '../gates/checkpoints.ts'
 import type { UpdateChecks } from '../hooks/wave-checks.ts'
@@ -23,11 +24,7 @@ export function waveGates({ checkpoints, clock, soakUntil }: WaveGatesOptions): 
     starting: ({ operation, wave, hasControlPlane, hasBegunWorkers }) =>
       wave > 0 && hasControlPlane && !hasBegunWorkers ? leaving(operation, 0) : undefined,
     leaving: ({ operation }, wave) => leaving(operation, wave),
-    soaking: ({ operation }, wave) => {
-      const until = soakUntil()
-      const isOver = until !== undefined && Date.parse(until) <= clock.now().getTime()
-      return checkpoints.soak(operation, wave, isOver ? until : undefined)
-    },
+    soaking: ({ operation }, wave) => checkpoints.soak(operation, wave, soakedAt(soakUntil(), clock.now())),
     ending: () => undefined,
   }
 }
