@@ -170,6 +170,20 @@ describe('on demand', () => {
     expect(record(story)?.next).toBe('2026-01-05T10:00:00.000Z')
   })
 
+  scenario('it waits for the work on its only host, and is made after that', { nodes: 2 }, async (story) => {
+    const { cluster, person, update } = story
+    await person.setsPolicy({ backupStores: [hourly] })
+    const work = await update.script('true').starts()
+    await cluster.until('cp1 is under work', () => cluster.state('cp1')?.status?.rollout?.phase === 'Working')
+    await asks(story, 'r1')
+    await cluster.until('nobody can make it', () =>
+      cluster.told('MaintenancePolicy', policyName).includes('BackupHostMissing'),
+    )
+    await work.succeeds()
+    await cluster.pass(5 * minute)
+    expect(record(story)?.lastSuccess?.subject).toBe('asked r1')
+  })
+
   scenario('one that cannot be read is left alone', { nodes: 2 }, async (story) => {
     const { cluster, person } = story
     await person.setsPolicy({ backupStores: [hourly] })

@@ -51,6 +51,15 @@ describe('a backup', () => {
     expect(stepRun(view(asked, [host('cp1', state)])).step).toBe(step)
   })
 
+  it.each([
+    ['just now, where it is seen in time', 5, 5],
+    ['as long ago as an answer may take, where nobody led meanwhile', 600, 62],
+  ])('counts as made %s', (_when, seenMinutes, madeMinutes) => {
+    const hosts = [host('cp1', { asked: request, answer: answer('Succeeded', { manifest }) })]
+    const step = stepRun(view(asked, hosts, { now: new Date(start + seenMinutes * 60_000) }))
+    expect(step).toMatchObject({ step: 'succeeded', at: new Date(start + madeMinutes * 60_000) })
+  })
+
   it('that failed is tried on another host, a while later', () => {
     const step = stepRun(view(asked, [host('cp1', { asked: request, answer: failed }), host('cp2')]))
     expect(step).toMatchObject({ step: 'record', failure: { node: 'cp1' }, run: { failures: [{ node: 'cp1' }] } })

@@ -26,7 +26,8 @@ export type RunStep =
   | { readonly step: 'ask'; readonly question: Question; readonly reason: Reason; readonly untilMs: number }
   | { readonly step: 'wait'; readonly reason: Reason; readonly untilMs?: number }
   | { readonly step: 'failed'; readonly reason: Reason }
-  | { readonly step: 'succeeded'; readonly node: string; readonly answer: BackupAnswer }
+  /** `at`: when it was made, by the clock of those who lead; they may see the answer much later. */
+  | { readonly step: 'succeeded'; readonly node: string; readonly answer: BackupAnswer; readonly at: Date }
 
 type Failure = BackupRun['failures'][number]
 
@@ -98,7 +99,10 @@ function follow({ hosts, label, now, retry }: RunView, run: BackupRun, node: str
     }
   }
   const answer = host?.answer?.request === question?.request ? host?.answer : undefined
-  if (answer?.state === 'Succeeded' && answer.manifest) return { step: 'succeeded', node, answer }
+  const untilMs = Date.parse(askedAt) + parseDuration(backupTimeout) + graceMs
+  if (answer?.state === 'Succeeded' && answer.manifest) {
+    return { step: 'succeeded', node, answer, at: new Date(Math.min(now.getTime(), untilMs)) }
+  }
   if (answer && answer.state !== 'Running') {
     return fail(answer.reason ?? { code: 'BackupFailed', message: 'the agent gave no reason' })
   }
@@ -106,7 +110,6 @@ function follow({ hosts, label, now, retry }: RunView, run: BackupRun, node: str
   if (!host?.isReady || !question) {
     return { step: 'record', run: { ...rest, notBefore: heldUp(lostMs) } }
   }
-  const untilMs = Date.parse(askedAt) + parseDuration(backupTimeout) + graceMs
   if (now.getTime() > untilMs) {
     return fail({ code: 'BackupFailed', message: `the agent has not answered within ${backupTimeout}; does it run?` })
   }

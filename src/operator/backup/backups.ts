@@ -3,14 +3,14 @@
 
 import { backupAnnotation } from '../../api/backup-plan.ts'
 import type { DirectUpdate } from '../../api/direct-update.ts'
-import type { KubeObject } from '../../api/kube.ts'
+import type { KubeObject, Node } from '../../api/kube.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { BackupHost } from '../../core/backup/host-choice.ts'
 import type { Question } from '../../core/backup/run.ts'
 import { equalJson } from '../../core/merge-patch.ts'
-import { isReady } from '../../core/node/node-facts.ts'
+import { cordonOwner, isReady } from '../../core/node/node-facts.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Change } from '../../kube/store.ts'
@@ -85,7 +85,7 @@ export class Backups {
       if (cluster.controlPlane.has(change.key) && differs(change, aboutHost)) this.#wake()
     })
     cluster.nodes.subscribe((change) => {
-      if (cluster.controlPlane.has(change.key) && differs(change, isReady)) this.#wake()
+      if (cluster.controlPlane.has(change.key) && differs(change, aboutNode)) this.#wake()
     })
     cluster.updates.subscribe((change) => {
       const { type, object } = change
@@ -95,7 +95,7 @@ export class Backups {
       if (concerns && differs(change, aboutUpdate)) this.#wake()
     })
     cluster.policies.subscribe((change) => {
-      if (differs(change, aboutPolicy)) this.#wake()
+      if (differs(change, (policy) => [aboutPolicy(policy), this.#slots(policy)])) this.#wake()
     })
     this.#wake()
   }
@@ -106,6 +106,12 @@ export class Backups {
 
   #questions(): readonly Question[] {
     return [...this.#updates.questions(), ...this.#stores.questions()]
+  }
+
+  /** Of hosts that could be asked: one that is under work is not, until its slot is back. */
+  #slots({ status }: MaintenancePolicy): readonly string[] {
+    const nodes = status?.ledger?.grants.map(({ node }) => node) ?? []
+    return nodes.filter((node) => this.#options.cluster.controlPlane.has(node))
   }
 
   /** A host that is on record for a backup is not asked for another, whether or not the question stands there already. */
@@ -119,6 +125,10 @@ export class Backups {
 function aboutHost({ spec, status }: NodeState): unknown {
   const { drivers, publicKey, backup, backupStore, controlPlane } = status?.agent ?? {}
   return [spec.backup?.request, spec.forgetStore, drivers, publicKey, backup, backupStore, controlPlane?.etcd]
+}
+
+function aboutNode(node: Node): unknown {
+  return [isReady(node), cordonOwner(node)]
 }
 
 function aboutUpdate({ metadata, spec, status }: DirectUpdate): unknown {

@@ -102,7 +102,7 @@ export class StoreBackups {
         return 'again'
       }
       case 'succeeded': {
-        const lastSuccess = successOf(run.subject, step.node, step.answer, now)
+        const lastSuccess = successOf(run.subject, step.node, step.answer, step.at)
         await this.#write(policy, { ...rest, lastSuccess }, signal)
         this.#told.delete(store.name)
         this.#tell('Normal', 'BackupMade', `store ${store.name}: ${lastSuccess.location} (${lastSuccess.bytes} bytes)`)
@@ -172,10 +172,10 @@ function successOf(
   subject: string,
   node: string,
   { location, manifest }: BackupAnswer,
-  now: Date,
+  at: Date,
 ): NonNullable<StoreRecord['lastSuccess']> {
   const { sha256 = '', bytes = 0, revision = '', verified = 'Hash', name = '' } = manifest ?? {}
-  const made = { node, location: location ?? name, sha256, bytes, revision, verified, at: now.toISOString() }
+  const made = { node, location: location ?? name, sha256, bytes, revision, verified, at: at.toISOString() }
   return { subject, name, ...made }
 }
 

@@ -129,7 +129,7 @@ export class UpdateBackups {
         this.#say(name, named(step.reason, terms.store.name))
         return undefined
       case 'succeeded': {
-        const made = entryOf(subject, step.node, step.answer, now)
+        const made = entryOf(subject, step.node, step.answer, step.at)
         await this.#write(
           name,
           { run: undefined, backups: [...(backups ?? []), made].slice(-maxUpdateBackups) },
@@ -183,9 +183,9 @@ function isGoingOn(update: DirectUpdate | undefined): boolean {
 }
 
 /** By the leader's clock: the same one tells later how old it is. */
-function entryOf(step: string, node: string, { store, location, manifest }: BackupAnswer, now: Date): UpdateBackup {
+function entryOf(step: string, node: string, { store, location, manifest }: BackupAnswer, made: Date): UpdateBackup {
   const { sha256 = '', bytes = 0, revision = '', verified = 'Hash', name } = manifest ?? {}
-  const at = now.toISOString()
+  const at = made.toISOString()
   return { step, store, node, location: location ?? name ?? '', sha256, bytes, revision, verified, at }
 }
 
