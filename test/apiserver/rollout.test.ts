@@ -88,7 +88,7 @@ describe.skipIf(missing)(`a rollout over 50 nodes (SLIPWAY_SEED=${seed})`, () =>
       await strike(what, random.fork(`blow ${index}`))
       fallen.push(what)
     })
-    await Promise.all(falling)
+    await rig.meanwhile('to-1-36', Promise.all(falling))
     const update = await rig.ended('to-1-36', patienceMs)
 
     expect(fallen.sort()).toEqual([...Array(6).fill('agents'), 'apiServer', 'leader', 'leader', 'leader'])

@@ -201,14 +201,21 @@ export class RolloutRig {
     const ended = await vi.waitFor(
       async () => {
         const update = await this.update(name)
-        const { phase, progress, conditions, nodes } = update.status ?? {}
+        const { phase } = update.status ?? {}
         if (phase === 'Succeeded' || phase === 'Failed') return update
-        throw new Error(`${name} is ${phase} ${progress}: ${JSON.stringify({ conditions, nodes })}`)
+        throw new Error(standing(update))
       },
       { timeout, interval: 250 },
     )
     await this.observer.catchUp()
     return ended
+  }
+
+  /** What is awaited of it; says how it stood where that failed. */
+  async meanwhile<T>(name: string, awaited: Promise<T>): Promise<T> {
+    return awaited.catch(async (error: unknown) => {
+      throw new Error(`${error}; ${standing(await this.update(name))}`, { cause: error })
+    })
   }
 
   async isGone(name: string): Promise<boolean> {
@@ -265,4 +272,9 @@ async function operatorProcess(
   const log = join(server.dir, `${name}.log`)
   const process = new SlipwayProcess(name, [...args, '--metrics-address', address, ...more], log, program)
   return { ...access, process, metricsUrl: `http://${address}/metrics` }
+}
+
+function standing({ metadata, status }: DirectUpdate): string {
+  const { phase, progress, conditions, nodes } = status ?? {}
+  return `${metadata.name} is ${phase} ${progress}: ${JSON.stringify({ conditions, nodes })}`
 }
