@@ -9,16 +9,32 @@ import type { News } from './news.ts'
  */
 const slackMs = 60_000
 
-/** In the order it happened; nothing from before the receiver was named. */
-export function owedTo({ on }: Receiver, record: ReceiverRecord, news: readonly News[]): readonly News[] {
-  const told = new Set(record.told)
+export interface OpenNews {
+  /** In the order it happened. */
+  readonly open: readonly News[]
+  /** How many more there are than a record holds: these are told to nobody. */
+  readonly leftOut: number
+}
+
+/**
+ * What a receiver is to be told, or was: of its kinds, and nothing from before it was named. Never more than its record holds: what
+ * falls out of that would be told again and again.
+ */
+export function openTo({ on }: Receiver, { since }: ReceiverRecord, news: readonly News[]): OpenNews {
   const kinds: ReadonlySet<NewsKind> = new Set(on ?? newsKinds)
-  const fromMs = Date.parse(record.since) - slackMs
-  return news.filter(({ kind, key, at }) => kinds.has(kind) && Date.parse(at) >= fromMs && !told.has(key))
+  const fromMs = Date.parse(since) - slackMs
+  const all = news.filter(({ kind, at }) => kinds.has(kind) && Date.parse(at) >= fromMs)
+  const open = all.slice(-maxTold)
+  return { open, leftOut: all.length - open.length }
+}
+
+export function owedOf({ told }: ReceiverRecord, open: readonly News[]): readonly News[] {
+  const known = new Set(told)
+  return open.filter(({ key }) => !known.has(key))
 }
 
 /** Only what could be told again is remembered. */
-export function withTold(record: ReceiverRecord, key: string, news: readonly News[]): readonly string[] {
-  const open = new Set(news.map((one) => one.key))
-  return [...record.told.filter((known) => open.has(known)), key].slice(-maxTold)
+export function withTold({ told }: ReceiverRecord, key: string, open: readonly News[]): readonly string[] {
+  const keys = new Set(open.map((one) => one.key))
+  return [...told.filter((known) => keys.has(known)), key]
 }

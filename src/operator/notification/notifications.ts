@@ -6,7 +6,7 @@ import type { Receiver, ReceiverRecord } from '../../api/notification.ts'
 import type { Reason } from '../../api/reason.ts'
 import { equalJson } from '../../core/merge-patch.ts'
 import { type News, newsOf } from '../../core/notification/news.ts'
-import { owedTo, withTold } from '../../core/notification/owed.ts'
+import { openTo, owedOf, withTold } from '../../core/notification/owed.ts'
 import { isBroken } from '../../core/update/retry.ts'
 import { backOffMs } from '../../kube/back-off.ts'
 import type { Reconcile } from '../../kube/controller.ts'
@@ -38,6 +38,8 @@ export class Notifications {
   readonly #broken = new Map<string, NodeState>()
   /** By receiver and news. */
   readonly #attempts = new Map<string, number>()
+  /** By receiver. */
+  readonly #leftOut = new Map<string, number>()
 
   constructor(options: NotificationsOptions) {
     const { clock, random } = options.ports
@@ -76,13 +78,15 @@ export class Notifications {
     await this.#records.keepOnly(receivers, signal)
     if (!receiver) return undefined
     const record = await this.#records.of(name, signal)
-    const news = this.#news()
-    const [next, ...more] = record ? owedTo(receiver, record, news) : []
-    if (!record || !next) return undefined
+    if (!record) return undefined
+    const { open, leftOut } = openTo(receiver, record, this.#news())
+    this.#logLeftOut(name, leftOut)
+    const [next, ...more] = owedOf(record, open)
+    if (!next) return undefined
     const failure = await deliver(this.#options, receiver, next, signal)
     const attempt = `${name} ${next.key}`
     if (!failure) {
-      await this.#told(receiver, record, next, news, { lastSuccess: ports.clock.now().toISOString() }, signal)
+      await this.#told(receiver, record, next, open, { lastSuccess: ports.clock.now().toISOString() }, signal)
       ports.metrics?.add('slipway_notifications_total', { receiver: name, outcome: 'Sent' })
       this.#attempts.delete(attempt)
       return more.length > 0 ? { afterMs: 1 } : undefined
@@ -94,7 +98,7 @@ export class Notifications {
       return { afterMs: Math.max(failure.afterMs ?? 0, backOffMs(backOff, attempts, ports.random)) }
     }
     this.#attempts.delete(attempt)
-    await this.#giveUp(receiver, record, next, news, failure.message, signal)
+    await this.#giveUp(receiver, record, next, open, failure.message, signal)
     return more.length > 0 ? { afterMs: 1 } : undefined
   }
 
@@ -102,7 +106,7 @@ export class Notifications {
     receiver: Receiver,
     record: ReceiverRecord,
     given: News,
-    news: readonly News[],
+    open: readonly News[],
     message: string,
     signal: AbortSignal,
   ): Promise<void> {
@@ -115,7 +119,7 @@ export class Notifications {
       receiver,
       record,
       given,
-      news,
+      open,
       { lastFailure: { at: ports.clock.now().toISOString(), reason } },
       signal,
     )
@@ -128,11 +132,22 @@ export class Notifications {
     { name }: Receiver,
     record: ReceiverRecord,
     { key }: News,
-    news: readonly News[],
+    open: readonly News[],
     outcome: Pick<ReceiverRecord, 'lastSuccess' | 'lastFailure'>,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#records.write(name, { ...record, ...outcome, told: [...withTold(record, key, news)] }, signal)
+    await this.#records.write(name, { ...record, ...outcome, told: [...withTold(record, key, open)] }, signal)
+  }
+
+  /** Once for each that is more. */
+  #logLeftOut(receiver: string, leftOut: number): void {
+    if (leftOut > (this.#leftOut.get(receiver) ?? 0)) {
+      this.#options.ports.log.warn('more news than a receiver is told at a time: the oldest are left out', {
+        receiver,
+        leftOut,
+      })
+    }
+    this.#leftOut.set(receiver, leftOut)
   }
 
   #news(): readonly News[] {
