@@ -11,6 +11,7 @@ import { ok, PretendWeb } from './pretend-web.ts'
 import { type Story, scenario } from './story.ts'
 import { oneAnd } from './story-nodes.ts'
 
+const hour = 3_600_000
 const host = 'hooks'
 const receiver = { name: 'ops', webhook: { url: `http://${host}/in/t0ken` } }
 
@@ -50,6 +51,28 @@ describe('a receiver', () => {
       { text: expect.stringMatching(/^✔ \*Finished\* \(Succeeded\): update update: all 2\/2 nodes are done/) },
     ])
   })
+
+  const soaking = new PretendWeb()
+  scenario(
+    'hears that an approval is wanted after a soak of hours',
+    { nodes: oneAnd(2), web: soaking },
+    async (story) => {
+      const { cluster, update, person } = story
+      soaking.answers(host, ok)
+      await person.setsPolicy({ notifications: [{ ...receiver, on: ['ApprovalWanted'] }] })
+      await cluster.pass(5_000)
+      const waves = [{ size: 1, soak: '2h', promotion: 'Manual' as const }, { size: '100%' as const }]
+      const running = update.script('true', { strategy: { waves } })
+      await running.is('InProgress', 'WaveSoaking')
+      expect(kinds(soaking)).toEqual([])
+      await cluster.until('it is wanted', () => running.status.wave?.promotion === 'Wanted', 3 * hour)
+      await cluster.pass(30_000)
+      expect(kinds(soaking)).toEqual(['ApprovalWanted'])
+      for (const process of cluster.sim.programs()) process.crash()
+      await cluster.pass(2 * hour)
+      expect(kinds(soaking)).toEqual(['ApprovalWanted'])
+    },
+  )
 
   const crashed = new PretendWeb()
   scenario(

@@ -5,6 +5,7 @@ import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { NewsKind } from '../../api/notification.ts'
 import type { ScheduledUpdate } from '../../api/schedule.ts'
+import { presentID } from '../update/path-step.ts'
 import { isBroken } from '../update/retry.ts'
 
 export interface News {
@@ -19,8 +20,15 @@ export interface News {
   readonly node?: string
 }
 
-/** What is older is told to nobody: it would come as a surprise. */
+/** What is older is told to nobody: it would come as a surprise. What waits for a person is told however long it has waited. */
 export const newsLastMs = 3_600_000
+
+const waiting: ReadonlySet<NewsKind> = new Set(['ApprovalWanted', 'NeedsAttention'])
+
+/** There is such news only as long as it holds. */
+export function stillStands({ kind }: News): boolean {
+  return waiting.has(kind)
+}
 
 export interface NewsSources {
   readonly updates: Iterable<DirectUpdate>
@@ -39,7 +47,9 @@ export function newsOf({ updates, broken, scheduled, policy }: NewsSources, now:
     ...(policy ? ofPolicy(policy) : []),
   ]
   const sinceMs = now.getTime() - newsLastMs
-  return found.filter(({ at }) => Date.parse(at) >= sinceMs).sort((a, b) => a.at.localeCompare(b.at))
+  return found
+    .filter((one) => stillStands(one) || Date.parse(one.at) >= sinceMs)
+    .sort((a, b) => a.at.localeCompare(b.at))
 }
 
 const ends = {
@@ -55,6 +65,7 @@ function ofUpdate({ metadata, status }: DirectUpdate): readonly News[] {
   const update = metadata.name
   const about = { update, operation }
   const said = conditions?.find(({ type }) => type === 'Progressing')
+  const turned = (type: string) => conditions?.find((one) => one.type === type)?.lastTransitionTime
   const found: News[] = []
   // Before anything of it began it may still be refused.
   if (phase !== 'Pending' && phase !== 'Planned' && summary) {
@@ -63,17 +74,22 @@ function ofUpdate({ metadata, status }: DirectUpdate): readonly News[] {
   }
   const end = phase === 'Succeeded' || phase === 'Cancelled' || phase === 'Failed' || phase === 'RequiresAttention'
   if (end) {
-    const at = finishedAt ?? conditions?.find(({ type }) => type === 'Stalled')?.lastTransitionTime ?? startedAt
+    const at = finishedAt ?? latest(startedAt, turned('Stalled'), turned('Progressing'))
     const message = `update ${update}: ${said?.message ?? phase}`
     found.push({ ...about, key: `${operation} ${phase} ${at}`, kind: ends[phase], at, code: phase, message })
   }
   if (wave?.promotion === 'Wanted') {
-    const at = conditions?.find(({ type }) => type === 'Blocked')?.lastTransitionTime ?? wave.since
-    const key = `${operation} ApprovalWanted ${wave.index}`
+    // Its soak blocked it as well.
+    const at = latest(wave.since, wave.soakUntil, turned('Blocked'))
+    const key = `${presentID(status ?? {})} ApprovalWanted ${wave.index} ${wave.soakSince ?? wave.since}`
     const message = `update ${update}: wave ${wave.index + 1} of ${wave.of} is done; slipway approve ${update} lets the next begin`
     found.push({ ...about, key, kind: 'ApprovalWanted', at, code: 'ApprovalWanted', message })
   }
   return found
+}
+
+function latest(first: string, ...others: readonly (string | undefined)[]): string {
+  return others.reduce<string>((last, one) => (one && Date.parse(one) > Date.parse(last) ? one : last), first)
 }
 
 function ofNode({ metadata, status }: NodeState): readonly News[] {

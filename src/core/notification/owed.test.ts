@@ -49,4 +49,14 @@ describe('more than a record holds', () => {
     const all = [news('first', minute(0), 'Failed'), ...many(100)]
     expect(openTo({ ...receiver, on: ['Failed'] }, record, all)).toMatchObject({ open: [{ key: 'first' }], leftOut: 0 })
   })
+
+  it('leaves room for what waits for a person, however long it has', () => {
+    const all = [news('first', minute(0), 'ApprovalWanted'), ...many(100)]
+    expect(openTo(receiver, record, all).open.map(({ key }) => key)).toEqual([
+      'first',
+      ...many(100)
+        .slice(1 - maxTold)
+        .map(({ key }) => key),
+    ])
+  })
 })

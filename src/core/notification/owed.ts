@@ -1,7 +1,7 @@
 // Which news a receiver still has to be told, and what is kept of what it was told.
 
 import { maxTold, type NewsKind, newsKinds, type Receiver, type ReceiverRecord } from '../../api/notification.ts'
-import type { News } from './news.ts'
+import { type News, stillStands } from './news.ts'
 
 /**
  * An update begins at an instant of the API server's clock, in whole seconds, and may be applied together with the receiver: a little
@@ -24,7 +24,9 @@ export function openTo({ on }: Receiver, { since }: ReceiverRecord, news: readon
   const kinds: ReadonlySet<NewsKind> = new Set(on ?? newsKinds)
   const fromMs = Date.parse(since) - slackMs
   const all = news.filter(({ kind, at }) => kinds.has(kind) && Date.parse(at) >= fromMs)
-  const open = all.slice(-maxTold)
+  // What is over will be gone within the hour; what stands would be told again once there is room for it.
+  const held = new Set([...all.filter((one) => !stillStands(one)), ...all.filter(stillStands)].slice(-maxTold))
+  const open = all.filter((one) => held.has(one))
   return { open, leftOut: all.length - open.length }
 }
 
