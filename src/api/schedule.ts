@@ -34,6 +34,7 @@ export const scheduledUpdateStatusSchema = z.strictObject({
   at: instantText.optional().describe('the instant that spec.at means'),
   update: z.string().max(253).optional().describe('the DirectUpdate; written before that is made'),
   executedAt: instantText.optional().describe('when it was made'),
+  missedAt: instantText.optional().describe('when it was found to be missed'),
   conditions: z.array(conditionSchema).max(4).optional(),
 })
 

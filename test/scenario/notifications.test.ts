@@ -4,14 +4,17 @@ import { describe, expect } from 'vitest'
 import { secrets } from '../../src/api/kube.ts'
 import { maintenancePolicies, policyName } from '../../src/api/maintenance-policy.ts'
 import { maxReceivers } from '../../src/api/notification.ts'
+import { scheduledUpdates } from '../../src/api/schedule.ts'
 import { SlipwayError } from '../../src/api/slipway-error.ts'
 import type { WebAnswer } from '../../src/ports/web.ts'
 import { operatorNamespace } from '../../src/sim/workloads.ts'
 import { ok, PretendWeb } from './pretend-web.ts'
 import { type Story, scenario } from './story.ts'
 import { oneAnd } from './story-nodes.ts'
+import { scriptOf } from './story-update.ts'
 
 const hour = 3_600_000
+const day = 24 * hour
 const host = 'hooks'
 const receiver = { name: 'ops', webhook: { url: `http://${host}/in/t0ken` } }
 
@@ -73,6 +76,26 @@ describe('a receiver', () => {
       expect(kinds(soaking)).toEqual(['ApprovalWanted'])
     },
   )
+
+  const absent = new PretendWeb()
+  scenario('hears what was missed while no operator was there', { nodes: oneAnd(1), web: absent }, async (story) => {
+    const { cluster, update, person, faults } = story
+    absent.answers(host, ok)
+    await person.setsPolicy({ notifications: [{ ...receiver, on: ['ScheduleMissed'] }] })
+    await update.keepScript('true')
+    const at = new Date(cluster.sim.clock.nowMs() + day).toISOString()
+    const template = { spec: { script: scriptOf('true') } }
+    await person.creates(scheduledUpdates, { metadata: { name: 'night' }, spec: { at, template } })
+    await cluster.pass(day - 60_000)
+    faults.isApiAway = true
+    await cluster.pass(3 * hour)
+    faults.isApiAway = false
+    await cluster.pass(10 * 60_000)
+    expect(kinds(absent)).toEqual(['ScheduleMissed'])
+    for (const process of cluster.sim.programs()) process.crash()
+    await cluster.pass(2 * hour)
+    expect(kinds(absent)).toEqual(['ScheduleMissed'])
+  })
 
   const crashed = new PretendWeb()
   scenario(

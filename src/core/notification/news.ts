@@ -103,11 +103,10 @@ function ofNode({ metadata, status }: NodeState): readonly News[] {
 }
 
 function ofSchedule({ metadata, status }: ScheduledUpdate): readonly News[] {
-  if (status?.phase !== 'Missed' || status.at === undefined) return []
-  const told = status.conditions?.find(({ type }) => type === 'Accepted')?.lastTransitionTime ?? status.at
-  const at = told > status.at ? told : status.at
+  const { phase, missedAt: at } = status ?? {}
+  if (phase !== 'Missed' || at === undefined) return []
   const message = `ScheduledUpdate ${metadata.name} was missed: nobody could start it in time; set spec.at anew`
-  return [{ key: `${metadata.uid} Missed ${status.at}`, kind: 'ScheduleMissed', at, code: 'Missed', message }]
+  return [{ key: `${metadata.uid} Missed ${status?.at}`, kind: 'ScheduleMissed', at, code: 'Missed', message }]
 }
 
 function ofPolicy({ status }: MaintenancePolicy): readonly News[] {

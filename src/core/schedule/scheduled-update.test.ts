@@ -55,7 +55,19 @@ describe('an update at a given time', () => {
   it('is missed as well where it was named and nobody made it: nothing of the name stays', () => {
     expect(decideScheduled(scheduled(named), undefined, time('22:00:01'))).toEqual({
       action: 'record',
-      status: { at, phase: 'Missed' },
+      status: { at, phase: 'Missed', missedAt: '2026-01-05T22:00:01.000Z' },
+    })
+  })
+
+  it('keeps when it was missed, also where it is edited and stays so', () => {
+    const missed: ScheduledUpdateStatus = { at, phase: 'Missed', missedAt: '2026-01-05T22:00:01.000Z' }
+    expect(decideScheduled(scheduled({ ...missed, observedGeneration: 2 }), undefined, time('23:00:00'))).toEqual({
+      action: 'record',
+      status: missed,
+    })
+    const earlier = scheduled({ ...missed, observedGeneration: 2 }, '2026-01-05T20:00:00Z')
+    expect(decideScheduled(earlier, undefined, time('23:00:00'))).toMatchObject({
+      status: { missedAt: '2026-01-05T23:00:00.000Z' },
     })
   })
 

@@ -70,7 +70,10 @@ function decideUnmade(
   // Said once it stands, also where a clock that is set back would have it in time.
   if (status.phase === 'Missed' && status.observedGeneration === metadata.generation) return { action: 'wait' }
   const untilMs = atMs + parseDuration(spec.startBy ?? defaultStartBy)
-  if (nowMs > untilMs) return { action: 'record', status: { ...due, phase: 'Missed' } }
+  if (nowMs > untilMs) {
+    const before = status.at === due.at ? status.missedAt : undefined
+    return { action: 'record', status: { ...due, phase: 'Missed', missedAt: before ?? new Date(nowMs).toISOString() } }
+  }
   const name = updateNameOf(scheduled)
   if (status.update === undefined) return { action: 'record', status: { ...due, phase: 'Executing', update: name } }
   return { action: 'make', name, untilMs }
