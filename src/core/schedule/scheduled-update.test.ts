@@ -112,6 +112,20 @@ describe('an update at a given time', () => {
     })
   })
 
+  it('that was made stays what it is and is followed, though its time cannot be read any more', () => {
+    const wrong = (status: ScheduledUpdateStatus) => scheduled(status, '2026-02-30T02:00:00Z')
+    const completed = { ...done, phase: 'Completed' as const }
+    expect(decideScheduled(wrong(completed), undefined, time('23:00:00'))).toEqual({ action: 'wait' })
+    expect(decideScheduled(wrong(done), update('Succeeded'), time('23:00:00'))).toEqual({
+      action: 'record',
+      status: completed,
+    })
+    expect(decideScheduled(scheduled(completed), undefined, time('23:00:00'))).toEqual({ action: 'wait' })
+    expect(decideScheduled(wrong({}), undefined, time('23:00:00'))).toMatchObject({
+      reason: { code: 'ScheduleInvalid' },
+    })
+  })
+
   it('reads its time with an offset or in a zone, and knows the calendar', () => {
     expect(instantOf({ at: '2026-07-01T02:00:00', timeZone: 'Europe/Berlin', template })).toEqual({
       value: Date.parse('2026-07-01T00:00:00Z'),

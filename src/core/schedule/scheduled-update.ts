@@ -44,28 +44,26 @@ export function decideScheduled(
 ): ScheduledAction {
   const { spec, status = {} } = scheduled
   const at = instantOf(spec)
-  if ('problem' in at) {
-    return {
-      action: 'record',
-      status: { phase: 'Scheduled' },
-      reason: { code: 'ScheduleInvalid', message: at.problem },
-    }
+  if (status.executedAt === undefined && !update) {
+    if ('value' in at) return decideUnmade(scheduled, at.value, now.getTime())
+    const reason: Reason = { code: 'ScheduleInvalid', message: at.problem }
+    return { action: 'record', status: { phase: 'Scheduled' }, reason }
   }
-  const due: ScheduledUpdateStatus = { at: new Date(at.value).toISOString() }
-  if (status.executedAt === undefined && !update) return decideUnmade(scheduled, due, at.value, now.getTime())
+  // What was made is followed, whatever is written about its time since.
+  const meant = 'value' in at ? new Date(at.value).toISOString() : status.at
   const executedAt = status.executedAt ?? update?.metadata.creationTimestamp
   const phase = update ? phaseOf(update) : isOver(status.phase) ? status.phase : 'Cancelled'
-  const made = { ...due, update: updateNameOf(scheduled), ...(executedAt !== undefined && { executedAt }) }
+  const made = {
+    ...(meant !== undefined && { at: meant }),
+    update: updateNameOf(scheduled),
+    ...(executedAt !== undefined && { executedAt }),
+  }
   return recordOr(status, { ...made, ...(phase && { phase }) }, undefined)
 }
 
-function decideUnmade(
-  scheduled: ScheduledUpdate,
-  due: ScheduledUpdateStatus,
-  atMs: number,
-  nowMs: number,
-): ScheduledAction {
+function decideUnmade(scheduled: ScheduledUpdate, atMs: number, nowMs: number): ScheduledAction {
   const { metadata, spec, status = {} } = scheduled
+  const due: ScheduledUpdateStatus = { at: new Date(atMs).toISOString() }
   if (nowMs < atMs) return recordOr(status, { ...due, phase: 'Scheduled' }, atMs)
   // Said once it stands, also where a clock that is set back would have it in time.
   if (status.phase === 'Missed' && status.observedGeneration === metadata.generation) return { action: 'wait' }

@@ -163,6 +163,31 @@ describe('a schedule', () => {
     })
   })
 
+  it.each([{ cron: 'daily' }, { timeZone: 'Europe/Bielefeld' }])(
+    'that could not be read for a while goes on from when it can, and makes nothing up: %j',
+    (wrong) => {
+      const statusOf = (spec: Partial<UpdateSchedule['spec']>, before: UpdateScheduleStatus | undefined, now: Date) => {
+        const decision = decideSchedule(schedule(spec, before), [], now)
+        return decision.action === 'record' ? decision.status : undefined
+      }
+      const invalid = statusOf(wrong, { ...seen, lastUpdate: 'patches-1' }, at('04T03:00'))
+      expect(invalid).toMatchObject({ lastScheduled: seen.lastScheduled, lastUpdate: 'patches-1' })
+      expect(invalid).not.toHaveProperty('nextScheduled')
+      const corrected = decideSchedule(schedule({}, invalid), [], at('09T02:30'))
+      expect(corrected).toMatchObject({
+        action: 'record',
+        status: {
+          ...{ lastScheduled: seen.lastScheduled, lastUpdate: 'patches-1' },
+          ...{ since: '2026-01-09T02:30:00.000Z', nextScheduled: '2026-01-10T02:00:00.000Z' },
+        },
+      })
+      expect(corrected).not.toHaveProperty('missed')
+      expect(statusOf({}, statusOf(wrong, undefined, at('04T03:00')), at('09T02:30'))).toMatchObject({
+        since: '2026-01-09T02:30:00.000Z',
+      })
+    },
+  )
+
   it('looks at years of every minute in no time', () => {
     const old = { ...metadata, creationTimestamp: '2010-01-01T00:00:00.000Z' }
     const due = { ...schedule({ cron: '* * * * *' }), metadata: old }

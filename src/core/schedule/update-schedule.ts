@@ -33,18 +33,19 @@ export function decideSchedule(schedule: UpdateSchedule, made: readonly DirectUp
   const { metadata, spec, status = {} } = schedule
   const lastScheduled = isAhead(status.lastScheduled, now) ? undefined : status.lastScheduled
   const times = timesOf(spec)
-  if ('problem' in times)
-    return { action: 'record', status: {}, reason: { code: 'ScheduleInvalid', message: times.problem } }
   const written = `${spec.cron} ${spec.timeZone ?? 'UTC'}${spec.suspended ? ' suspended' : ''}`
   const since = sinceOf(schedule, written, now)
-  const open = made.filter(({ status: run }) => !isEndedPhase(run?.phase))
-  const base: UpdateScheduleStatus = {
+  const known: UpdateScheduleStatus = {
     ...(lastScheduled !== undefined && { lastScheduled }),
     ...(status.lastUpdate !== undefined && { lastUpdate: status.lastUpdate }),
-    active: open.length,
     since,
     times: written,
   }
+  // Times that cannot be read are other times, too: nothing from before they are put right is made up for.
+  if ('problem' in times)
+    return { action: 'record', status: known, reason: { code: 'ScheduleInvalid', message: times.problem } }
+  const open = made.filter(({ status: run }) => !isEndedPhase(run?.phase))
+  const base: UpdateScheduleStatus = { ...known, active: open.length }
   const startMs = lastMs(base, since)
   const due = spec.suspended
     ? { run: undefined, missed: 0, lastMs: startMs, untilMs: startMs }
