@@ -71,14 +71,14 @@ export function decideCarry<S extends object>(view: CarryView<S>): CarryAction<S
   const differing = view.fields.filter((field) => !equalJson(ours.spec[field], translated.spec[field]))
   const safe = differing.filter((field) => !view.fixed.includes(field))
   if (safe.length > 0 || steered) {
-    const spec = Object.fromEntries(safe.map((field) => [field, change(ours.spec[field], translated.spec[field])]))
+    const spec = Object.fromEntries(safe.map((field) => [field, fieldPatch(ours.spec[field], translated.spec[field])]))
     return { action: 'edit', spec: { ...spec, ...steered } }
   }
   return { action: 'tell', notes: [...translated.notes, ...waiting(differing)] }
 }
 
-/** A merge patch would leave parts of what was there. */
-function change(before: unknown, after: unknown): unknown {
+/** What a merge patch of a field has to say: the field itself would leave parts of what was there. */
+export function fieldPatch(before: unknown, after: unknown): unknown {
   return after === undefined ? null : before === undefined ? after : mergePatch(before, after)
 }
 

@@ -7,6 +7,7 @@ import { fingerprint } from '../../core/fingerprint.ts'
 import { equalJson } from '../../core/merge-patch.ts'
 import { nameFor } from '../../core/schedule/scheduled-update.ts'
 import { isEndedPhase } from '../../core/update/operation.ts'
+import { fieldPatch } from './decide-carry.ts'
 import { housekeeperFields } from './housekeeper.ts'
 import type { Translated } from './translation.ts'
 
@@ -77,7 +78,8 @@ export function decideTurn(carried: CarriedUpdate, turn: HousekeeperUpdate | und
   const open = differing(ours, translated.spec)
   const now = open.filter((field) => isTurn && !(isAtWork && lasting.has(field)))
   if (now.length > 0) {
-    return { action: 'edit', spec: Object.fromEntries(now.map((field) => [field, translated.spec[field] ?? null])) }
+    const patches = now.map((field) => [field, fieldPatch(ours.spec[field], translated.spec[field])])
+    return { action: 'edit', spec: Object.fromEntries(patches) }
   }
   if (open.length === 0) return { action: 'tell', result: { ...standing(ours, translated.notes), carried: mark } }
   const end = `the end of what runs now; slipway cancel ${ours.metadata.name} ends it earlier`

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { mergePatched } from '../../../test/samples/merge-patched.ts'
 import { type DirectUpdate, type DirectUpdateSpec, directUpdateSpecSchema } from '../../api/direct-update.ts'
 import { type HousekeeperUpdate, housekeeperLabels, housekeeperMark, housekeeperResult } from '../../api/housekeeper.ts'
 import type { Node } from '../../api/kube.ts'
@@ -133,6 +134,14 @@ describe('turns', () => {
       action: 'tell',
       result: { phase: 'Pending', update: 'ours', progress: '1/3', carried: mark },
     })
+  })
+
+  it('takes back what a person added inside of a field that follows theirs, and then goes on', () => {
+    const edited = ours('InProgress', { ...specOf(whole), strategy: { maxUnavailable: 2, maxFailures: 3 } })
+    const action = decide(carried(theirs('a'), edited))
+    expect(action).toEqual({ action: 'edit', spec: { strategy: { maxFailures: null } } })
+    const spec = mergePatched(edited.spec, action.action === 'edit' ? action.spec : {}) as DirectUpdateSpec
+    expect(decide(carried(theirs('a'), ours('InProgress', spec)))).toMatchObject({ action: 'tell' })
   })
 
   it('carries out one at a time, the oldest first', () => {
