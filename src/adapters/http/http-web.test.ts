@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { httpWeb } from './http-web.ts'
 
@@ -73,5 +74,16 @@ describe('a request to a server', () => {
   it('does not show the password of an address', async () => {
     const asked = httpWeb.request({ method: 'GET', url: 'http://ana:secret@127.0.0.1:1/', timeoutMs: 200 }, signal)
     await expect(asked).rejects.toMatchObject({ message: expect.not.stringContaining('secret') })
+  })
+
+  it.each([
+    ['an address with a port that is none', { url: 'http://127.0.0.1:99999/services/T0P5ECRET' }, /no valid URL/],
+    ['a header of two lines', { headers: { authorization: 'Bearer T0P5ECRET\nx' } }, /"authorization"/],
+  ])('cannot be sent with %s, and shows nothing of it', async (_what, wrong, words) => {
+    const asked = httpWeb.request({ method: 'GET', url, timeoutMs: 200, ...wrong }, signal)
+    const error = await asked.catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'CannotReach', message: expect.stringMatching(words) })
+    // As much as any log writes of it.
+    expect(inspect(error, { depth: null })).not.toContain('T0P5ECRET')
   })
 })

@@ -8,36 +8,46 @@ import type { Web, WebAnswer, WebRequest } from '../../ports/web.ts'
 const maxBytes = 1_048_576
 
 export const httpWeb: Web = {
-  request: (request, signal) =>
-    new Promise<WebAnswer>((resolve, reject) => {
-      const { method, url, headers, body, ca, timeoutMs } = request
-      const options = {
-        method,
-        headers: { 'user-agent': 'slipway', accept: '*/*', ...headers, ...signatureOf(request) },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-        ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+  async request(request, signal) {
+    // An address may be a secret, and what is thrown about one that is none repeats it.
+    if (!URL.canParse(request.url)) throw new SlipwayError('CannotReach', 'the address is no valid URL')
+    try {
+      return await send(request, signal)
+    } catch (error) {
+      throw signal.aborted ? signal.reason : unreachable(request, error)
+    }
+  },
+}
+
+function send(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
+  return new Promise((resolve, reject) => {
+    const { method, url, headers, body, ca, timeoutMs } = request
+    const options = {
+      method,
+      headers: { 'user-agent': 'slipway', accept: '*/*', ...headers, ...signatureOf(request) },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+    }
+    const open = url.startsWith('https:') ? secureRequest : plainRequest
+    const sent = open(url, options, (answer) => {
+      const chunks: Buffer[] = []
+      let bytes = 0
+      const done = () => {
+        resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') })
       }
-      const failed = (error: Error) => reject(signal.aborted ? signal.reason : unreachable(request, error))
-      const send = url.startsWith('https:') ? secureRequest : plainRequest
-      const sent = send(url, options, (answer) => {
-        const chunks: Buffer[] = []
-        let bytes = 0
-        const done = () => {
-          resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') })
-        }
-        answer.on('data', (chunk: Buffer) => {
-          bytes += chunk.length
-          chunks.push(chunk)
-          if (bytes < maxBytes) return
-          answer.destroy()
-          done()
-        })
-        answer.once('end', done)
-        answer.once('error', failed)
+      answer.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        chunks.push(chunk)
+        if (bytes < maxBytes) return
+        answer.destroy()
+        done()
       })
-      sent.once('error', failed)
-      sent.end(body)
-    }),
+      answer.once('end', done)
+      answer.once('error', reject)
+    })
+    sent.once('error', reject)
+    sent.end(body)
+  })
 }
 
 function signatureOf({ signing, body = '' }: WebRequest): Readonly<Record<string, string>> {
@@ -47,11 +57,10 @@ function signatureOf({ signing, body = '' }: WebRequest): Readonly<Record<string
   return { 'slipway-signature': `t=${seconds},v1=${sum}` }
 }
 
-function unreachable({ url, timeoutMs }: WebRequest, error: Error): SlipwayError {
-  const late = error.name === 'TimeoutError' || error.name === 'AbortError'
-  const what = late
-    ? `gave no whole answer within ${Math.round(timeoutMs / 1000)} s`
-    : `cannot be asked: ${error.message}`
+function unreachable({ url, timeoutMs }: WebRequest, error: unknown): SlipwayError {
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  const late = name === 'TimeoutError' || name === 'AbortError'
+  const what = late ? `gave no whole answer within ${Math.round(timeoutMs / 1000)} s` : `cannot be asked: ${message}`
   return new SlipwayError('CannotReach', `${withoutSecrets(url)} ${what}`, { cause: error })
 }
 

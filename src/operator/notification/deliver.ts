@@ -40,6 +40,7 @@ export async function deliver(
     if (address === undefined || !/^https?:\/\//.test(address)) {
       return { message: 'its address does not begin with http:// or https://', mayPass: false }
     }
+    if (!URL.canParse(address)) return { message: 'its address is no valid URL', mayPass: false }
     const { status } = await web.request(
       {
         method: 'POST',

@@ -2,7 +2,7 @@
 
 import { type FoundSilence, type SilenceSpec, silenceCreatedSchema, silenceListSchema } from '../../api/silence.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { type SetSilence, type SilenceOwner, silenceBody } from '../../core/silence/silence.ts'
+import { entryName, type SetSilence, type SilenceOwner, silenceBody } from '../../core/silence/silence.ts'
 import type { WebAnswer, WebRequest } from '../../ports/web.ts'
 import { readConfigKey, readSecretKey } from '../cluster/read-key.ts'
 import type { OperatorPorts } from '../ports.ts'
@@ -57,6 +57,8 @@ async function ask(
 ): Promise<WebAnswer> {
   const { web, api } = ports
   if (!web) throw new SlipwayError('CannotReach', 'this operator has no way to ask a server')
+  const url = `${spec.url.replace(/\/+$/, '')}/api/v2${path}`
+  if (!URL.canParse(url)) throw new SlipwayError('CannotReach', `the url of ${entryName(spec)} is no valid URL`)
   const [token, ca] = await Promise.all([
     spec.bearerToken && readSecretKey(api, namespace, spec.bearerToken, signal),
     spec.ca && readConfigKey(api, namespace, spec.ca, signal),
@@ -65,7 +67,6 @@ async function ask(
     ...(request.body !== undefined && { 'content-type': 'application/json' }),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   }
-  const url = `${spec.url.replace(/\/+$/, '')}/api/v2${path}`
   const answer = await web.request(
     { ...request, url, headers, timeoutMs: answerMs, ...(ca !== undefined && { ca }) },
     signal,
