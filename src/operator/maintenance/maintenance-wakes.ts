@@ -3,6 +3,7 @@
 import { logsAnnotation } from '../../api/node-state.ts'
 import { inProgressAnnotation, waitingTaint } from '../../core/maintenance/node-marks.ts'
 import { maintenancePrefix } from '../../core/maintenance/wish.ts'
+import { equalJson } from '../../core/merge-patch.ts'
 import { WorkQueue } from '../../kube/work-queue.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
@@ -17,10 +18,9 @@ export function followMaintenance({ clock, random }: OperatorPorts, cluster: Clu
   }
   nodes.subscribe(({ key }) => look(key))
   states.subscribe(({ key }) => look(key))
-  policies.subscribe(({ type, ...change }) => {
+  policies.subscribe((change) => {
     // Its status, the ledger, changes with every slot.
-    const before = type === 'changed' && 'before' in change ? change.before.spec : undefined
-    if (before === change.object.spec) return
+    if (change.type === 'changed' && equalJson(change.before.spec, change.object.spec)) return
     for (const { metadata } of states.values()) queue.add(metadata.name)
   })
   wakeUps.route(maintenancePrefix, (owner) => queue.add(nodeOfMaintenance(owner)))
