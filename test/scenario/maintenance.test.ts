@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { noteFailure } from '../../src/agent/sentinels/maintenance-failure.ts'
 import { podDisruptionBudgets } from '../../src/api/kube.ts'
 import { logsAnnotation, nodeStates } from '../../src/api/node-state.ts'
+import type { WindowSpec } from '../../src/api/window.ts'
 import { inProgressAnnotation, neededAnnotation, waitingTaint } from '../../src/core/maintenance/node-marks.ts'
 import { operatorNamespace } from '../../src/sim/workloads.ts'
 import {
@@ -132,8 +133,26 @@ describe('a reboot by sentinel', () => {
       ['w1', 'w2'].map((name) => cluster.state(name)?.status?.agent?.order?.steps.map((step) => step.attempts)),
     ).toEqual([[1], [1]])
   })
-})
 
+  scenario('does not wait behind all those whose window is shut', able(53), async ({ cluster, person }) => {
+    const sentinel = '/var/run/reboot-required'
+    const windows: WindowSpec[] = [
+      { cron: '* * * * *', duration: '1h', work: ['Reboot'] },
+      { cron: '0 3 24 12 *', duration: '1h', work: ['Maintenance'] },
+    ]
+    await person.setsPolicy({ windows, maintenance: {}, reboots: { sentinels: [sentinel] } })
+    const last = cluster.names.at(-1) ?? ''
+    const others = cluster.names.filter((name) => name !== last)
+    await cluster.until('the hosts are watched', () => cluster.state(last)?.status?.agent?.sentinels !== undefined)
+    for (const name of others) await ask(cluster, name)
+    await cluster.until('all have asked', () => others.every((name) => seen(cluster, name)))
+    await cluster.pass(60_000)
+    expect(cluster.taken).toEqual([])
+    await files(cluster, last).write(sentinel, '', asRoot)
+    await cluster.until('it was rebooted', () => cluster.state(last)?.status?.rollout?.phase === 'Done', 1_800_000)
+    await cluster.until('its slot is back', () => cluster.ledger.grants.length === 0)
+  })
+})
 describe('a reboot whose drain is given up', () => {
   scenario('lets the next node go, and is tried again by itself', able(4), async ({ cluster, person }) => {
     const sentinel = '/var/run/reboot-required'

@@ -38,7 +38,10 @@ export interface MaintenanceControllerOptions {
   readonly wakeGrants: () => void
 }
 
-/** So many nodes ask the ledger at a time; the rest waits behind them, and costs nothing. */
+/**
+ * So many nodes ask the ledger at a time; the rest waits behind them, and costs nothing. Those that may not go now are as many
+ * again: they keep nobody else out.
+ */
 const atOnce = 50
 const retryMs = 15_000
 
@@ -90,7 +93,7 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
       if (known.adopt(terms, operation)) options.wakeGrants()
       return undefined
     }
-    if (book.holderOf(name) === undefined && runningOnes().length >= atOnce) return retryMs
+    if (book.holderOf(name) === undefined && isFull(operation)) return retryMs
     if (policy && operation.work.jobs && !(await areJobsReady(policy, operation, signal))) return retryMs
     const node = cluster.nodes.get(name)
     if (!node) return undefined
@@ -112,6 +115,12 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
     options.wakeNode(name)
     options.wakeGrants()
     return undefined
+  }
+
+  function isFull(operation: Operation): boolean {
+    const isShut = source.shutNow()
+    const waits = isShut(operation)
+    return runningOnes().filter((other) => isShut(other.operation) === waits).length >= atOnce
   }
 
   function drop(owner: string): undefined {

@@ -2,14 +2,14 @@
 // remembered.
 
 import { type MaintenancePolicy, policyName } from '../../api/maintenance-policy.ts'
-import type { WorkKind } from '../../api/window.ts'
+import { type WorkKind, workKinds } from '../../api/window.ts'
 import type { Work } from '../../api/work.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
 import { gatesOf } from '../../core/gates/gate.ts'
 import { isStillWished, maintenancePrefix, type Wish, wishOf } from '../../core/maintenance/wish.ts'
-import { isPutBack } from '../../core/node/node-marks.ts'
+import { holdOf, isPutBack } from '../../core/node/node-marks.ts'
 import { atRest, belongsTo, lastWord } from '../../core/node/order.ts'
-import { openPartOf } from '../../core/time/work-kinds.ts'
+import { openPartOf, workKindsOf } from '../../core/time/work-kinds.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from '../update/operation-source.ts'
@@ -47,6 +47,15 @@ export class MaintenanceSource implements OperationSource {
     const name = nodeOfMaintenance(id)
     const work = this.#workOf(id, name)
     return work && operationOfMaintenance(id, work, this.#cluster.policy)
+  }
+
+  /** Tells of an operation whether windows or a hold keep it from its node at this instant. */
+  shutNow(): (operation: Operation) => boolean {
+    const shut = new Set(workKinds.filter((kind) => !this.#options.isOpen(kind)))
+    return (operation) => {
+      const node = this.#cluster.nodes.get(nodeOfMaintenance(operation.id))
+      return workKindsOf(operation).some((kind) => shut.has(kind)) || (node !== undefined && holdOf(node) !== undefined)
+    }
   }
 
   /** An order that was written stands as it is; before that the node is emptied for all that is wished by then. */
