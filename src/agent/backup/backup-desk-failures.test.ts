@@ -124,6 +124,18 @@ describe('what stands in the way is one reason, and nothing is left', () => {
   })
 })
 
+it('a manifest whose answer was lost goes before its object', async () => {
+  const bench = new BackupBench()
+  const { put } = bench.store
+  bench.store.put = async (name, bytes, signal) => {
+    await put.call(bench.store, name, bytes, signal)
+    if (name === 'b1.json') throw new SlipwayError('StoreUnreachable', 'socket hang up')
+  }
+  expect(await bench.launch().ask()).toMatchObject({ state: 'Failed', reason: { code: 'StoreUnreachable' } })
+  expect([...bench.store.objects.keys()]).toEqual([])
+  expect(bench.store.removed).toEqual(['b1.json', 'b1'])
+})
+
 it('what a failed backup leaves in a store that cannot be cleared is told', async () => {
   const bench = new BackupBench()
   bench.store.altered = (_, bytes) => bytes.subarray(1)

@@ -169,6 +169,8 @@ async function clearAway(clock: Clock, store: BackupStore, name: string): Promis
   const stop = new AbortController()
   const cancel = clock.after(clearMs, () => stop.abort(new Error('the store does not answer')))
   try {
+    // First what speaks for the object: the store may have taken it, and only the answer was lost.
+    await store.remove(manifestName(name), stop.signal)
     await store.remove(name, stop.signal)
     return undefined
   } catch (error) {

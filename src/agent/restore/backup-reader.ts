@@ -4,6 +4,7 @@ import { type BackupManifest, type KeptStore, keptStoreSchema } from '../../api/
 import { snapshotStatusSchema } from '../../api/etcd-gateway.ts'
 import type { RestoreSource } from '../../api/restore-record.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { isWhole } from '../../core/backup/retention.ts'
 import { chooseBackup, clustersOf } from '../../core/restore/backup-choice.ts'
 import type { BackupCodec } from '../../ports/backup-codec.ts'
 import type { BackupPlace } from '../../ports/backup-shelf.ts'
@@ -11,7 +12,7 @@ import type { BackupStore, BackupStores } from '../../ports/backup-store.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Host } from '../../ports/host.ts'
 import { keptStoreFile } from '../backup/backup-record.ts'
-import { readManifests } from '../backup/manifests.ts'
+import { type FoundManifest, readManifestOf, readManifests } from '../backup/manifests.ts'
 import { readSealed, unseal } from '../journal/sealed-file.ts'
 
 type Bytes = AsyncIterable<Uint8Array>
@@ -48,7 +49,9 @@ export class BackupReader {
 
   async list(place: BackupPlace, signal: AbortSignal): Promise<readonly BackupManifest[]> {
     if (place.file !== undefined) return [await this.#ofFile(place.file, signal)]
-    return this.#inStore(place, signal, (store) => manifestsOf(store, signal))
+    return this.#inStore(place, signal, async (store) =>
+      (await readManifests(store, signal)).map(({ manifest }) => manifest),
+    )
   }
 
   async read<T>(
@@ -166,33 +169,41 @@ export class BackupReader {
   }
 }
 
-async function manifestsOf(store: BackupStore, signal: AbortSignal): Promise<readonly BackupManifest[]> {
-  return (await readManifests(store, signal)).map(({ manifest }) => manifest)
+async function found(store: BackupStore, { name, own }: WantedBackup, signal: AbortSignal): Promise<BackupManifest> {
+  // Of the others nothing is asked: one that is broken must not keep this one back.
+  const named = name === undefined ? undefined : await readManifestOf(store, name, signal)
+  if (named) return named
+  const all = await readManifests(store, signal)
+  if (name !== undefined) throw noSuchBackup(store, name, all)
+  // A manifest alone restores nothing, and an older backup that is whole does.
+  const whole = all.filter(isWhole).map(({ manifest }) => manifest)
+  const choice = chooseBackup(whole, await own(clustersOf(whole)))
+  if ('chosen' in choice) return choice.chosen
+  if ('none' in choice) throw noBackup(store, all)
+  throw new SlipwayError('Refused', `no backup of ${placeName(store)} is chosen: ${choice.unclear}`, {
+    nextStep: 'name the backup that is meant; slipway backup restore --list shows which is of which cluster',
+  })
 }
 
-async function found(store: BackupStore, { name, own }: WantedBackup, signal: AbortSignal): Promise<BackupManifest> {
-  const all = await manifestsOf(store, signal)
-  if (name !== undefined) {
-    const named = all.find((each) => each.name === name)
-    if (named) return named
-  } else {
-    const choice = chooseBackup(all, await own(clustersOf(all)))
-    if ('chosen' in choice) return choice.chosen
-    if ('unclear' in choice) {
-      throw new SlipwayError('Refused', `no backup of ${placeName(store)} is chosen: ${choice.unclear}`, {
-        nextStep: 'name the backup that is meant; slipway backup restore --list shows which is of which cluster',
-      })
-    }
-  }
+function noSuchBackup(store: BackupStore, name: string, all: readonly FoundManifest[]): SlipwayError {
+  if (all.length === 0) return noBackup(store, all)
+  const known = all.slice(0, 5).map(({ manifest }) => manifest.name)
+  return new SlipwayError('NotFound', `${placeName(store)} holds no such backup as ${name}`, {
+    nextStep: `it has ${known.join(', ')}${all.length > known.length ? ', …' : ''}`,
+  })
+}
+
+function noBackup(store: BackupStore, all: readonly FoundManifest[]): SlipwayError {
   if (all.length === 0) {
-    throw new SlipwayError('NotFound', `${placeName(store)} holds no backup`, {
+    return new SlipwayError('NotFound', `${placeName(store)} holds no backup`, {
       nextStep: 'look whether it is the right place; a backup is NAME with NAME.json beside it',
     })
   }
-  const known = all.slice(0, 5).map((each) => each.name)
-  throw new SlipwayError('NotFound', `${placeName(store)} holds no such backup as ${name}`, {
-    nextStep: `it has ${known.join(', ')}${all.length > known.length ? ', …' : ''}`,
-  })
+  return new SlipwayError(
+    'NotFound',
+    `${placeName(store)} holds no whole backup: all there are have lost their object, or it is of another size`,
+    { nextStep: 'look for the objects, or for another store; slipway backup verify NAME says what is wrong with one' },
+  )
 }
 
 function placeName(store: BackupStore): string {

@@ -25,7 +25,7 @@ export function outdatedBackups({ found, retention, made, cluster, now }: Retent
   const ours = found
     .filter(({ manifest }) => cluster !== undefined && manifest.cluster === cluster)
     .toSorted(newestFirst)
-  const good = ours.filter(isGood)
+  const good = ours.filter(isWhole)
   const { count, age } = retention
   const oldestMs = age === undefined ? Number.NEGATIVE_INFINITY : now.getTime() - parseDuration(age)
   const kept = new Set([made, good[0]?.manifest.name])
@@ -40,7 +40,7 @@ export function outdatedBackups({ found, retention, made, cluster, now }: Retent
 }
 
 /** The object is there, as large as it was stored. */
-function isGood({ manifest, objectBytes }: FoundBackup): boolean {
+export function isWhole({ manifest, objectBytes }: FoundBackup): boolean {
   return objectBytes === manifest.bytes
 }
 
