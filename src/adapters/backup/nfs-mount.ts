@@ -1,10 +1,13 @@
-// An export of an NFS server, mounted on the machine by the machine's own mount while a backup needs it.
+// An export of an NFS server, mounted on the machine by the machine's own mount while a backup needs it: each time at a place of its own,
+// for the agent and somebody at the command line may need it at the same time.
 
-import { mkdir } from 'node:fs/promises'
+import { rmdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { StorePlace } from '../../api/backup.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { CommandResult, Host } from '../../ports/host.ts'
 import { machinePath } from '../host/machine-path.ts'
+import { leftFolders, makeOwnFolder } from './own-folder.ts'
 
 export interface NfsTools {
   readonly host: Pick<Host, 'run'>
@@ -24,21 +27,52 @@ const mountFailure = 32
 export interface Mounted {
   /** As the machine sees it. */
   readonly folder: string
+  /** By which what is mounted is known from the bare folder below it. */
+  readonly device: number
+  /** Never throws: the work is done by then. What stays is cleared when this process has ended. */
   unmount(): Promise<void>
 }
 
+interface MountPoint {
+  /** As the machine sees it. */
+  readonly folder: string
+  /** As this process sees it. */
+  readonly here: string
+}
+
 export async function mountNfs(
-  { name, nfs }: { readonly name: string; readonly nfs: NonNullable<StorePlace['nfs']> },
+  nfs: NonNullable<StorePlace['nfs']>,
   { host, root, folder }: NfsTools,
   signal: AbortSignal,
 ): Promise<Mounted> {
-  const at = `${folder}/${name}`
-  const source = `${nfs.server}:${nfs.path}`
-  await mkdir(await machinePath(root, at, true), { recursive: true, mode: 0o700 })
-  // One that a crash left; what it shows may be another server's.
-  if ((await run(host, ['mountpoint', '-q', at], signal)).exitCode === 0) await unmount(host, at, signal)
+  const mounts = await machinePath(root, folder, true)
+  const pointOf = (name: string): MountPoint => ({ folder: `${folder}/${name}`, here: join(mounts, name) })
+  for (const name of await leftFolders(mounts)) await takeAway(host, pointOf(name), signal)
+  signal.throwIfAborted()
+  const point = pointOf(await makeOwnFolder(mounts))
+  const unmount = () => takeAway(host, point, new AbortController().signal)
+  try {
+    const bare = (await stat(point.here)).dev
+    await mount(host, nfs, point, signal)
+    const device = (await stat(point.here)).dev
+    if (device === bare) throw unseen(nfs, point)
+    return { folder: point.folder, device, unmount }
+  } catch (error) {
+    await unmount()
+    throw error
+  }
+}
+
+async function mount(
+  host: Pick<Host, 'run'>,
+  nfs: NonNullable<StorePlace['nfs']>,
+  { folder }: MountPoint,
+  signal: AbortSignal,
+): Promise<void> {
+  const source = sourceOf(nfs)
   const options = [nfs.options ?? safeOptions, ownOptions].filter((text) => text !== '').join(',')
-  const result = await run(host, ['mount', '-t', 'nfs', '-o', options, source, at], signal).catch((error: unknown) => {
+  const argv = ['mount', '-t', 'nfs', '-o', options, source, folder]
+  const result = await run(host, argv, signal).catch((error: unknown) => {
     signal.throwIfAborted()
     throw new SlipwayError('StoreUnreachable', `mounting ${source}: the server does not answer`, {
       nextStep: 'look at the server, its exports and the network',
@@ -46,7 +80,17 @@ export async function mountNfs(
     })
   })
   if (result.exitCode !== 0) throw mountError(source, result)
-  return { folder: at, unmount: () => unmount(host, at, new AbortController().signal) }
+}
+
+function sourceOf({ server, path }: NonNullable<StorePlace['nfs']>): string {
+  return `${server}:${path}`
+}
+
+/** What would be written then is on the disk of this host, and nobody would look for it there. */
+function unseen(nfs: NonNullable<StorePlace['nfs']>, { folder }: MountPoint): SlipwayError {
+  return new SlipwayError('StoreRefused', `${sourceOf(nfs)} was mounted at ${folder}, but is not seen there`, {
+    nextStep: 'take bg out of the options of the store; in a container, mount the host’s root with HostToContainer',
+  })
 }
 
 function mountError(source: string, { exitCode, stderr }: CommandResult): SlipwayError {
@@ -64,9 +108,15 @@ function mountError(source: string, { exitCode, stderr }: CommandResult): Slipwa
   return new SlipwayError('StoreUnreachable', said, { nextStep: 'look at the server and the network' })
 }
 
-/** Lazily where something still holds it: it goes when that ends. */
-async function unmount(host: Pick<Host, 'run'>, at: string, signal: AbortSignal): Promise<void> {
-  if ((await run(host, ['umount', at], signal)).exitCode !== 0) await run(host, ['umount', '-l', at], signal)
+/** Lazily where something still holds it, or the server does not answer: it goes when that ends. What is no mount has only its folder. */
+async function takeAway(host: Pick<Host, 'run'>, { folder, here }: MountPoint, signal: AbortSignal): Promise<void> {
+  const isDone = (argv: readonly string[]) =>
+    run(host, argv, signal).then(
+      ({ exitCode }) => exitCode === 0,
+      () => false,
+    )
+  if (!(await isDone(['umount', folder]))) await isDone(['umount', '-l', folder])
+  await rmdir(here).catch(() => undefined)
 }
 
 function run(host: Pick<Host, 'run'>, argv: readonly string[], signal: AbortSignal): Promise<CommandResult> {

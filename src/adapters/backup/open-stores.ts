@@ -16,7 +16,7 @@ export function backupStores(tools: StoreTools): BackupStores {
   return {
     open: async (place, secrets, signal) => {
       if (place.path !== undefined) return localStore(place.path, tools)
-      if (place.nfs) return nfsStore({ name: place.name, nfs: place.nfs }, tools, signal)
+      if (place.nfs) return nfsStore(place.nfs, tools, signal)
       if (place.s3) return s3Store(place.name, place.s3, secrets, tools)
       if (place.gcs) return gcsStore({ name: place.name, gcs: place.gcs }, secrets, tools, signal)
       throw new SlipwayError('StoreRefused', `the backup store ${place.name} names no place`, {
@@ -31,13 +31,13 @@ function localStore(path: string, { root }: StoreTools): OpenStore {
 }
 
 async function nfsStore(
-  place: { readonly name: string; readonly nfs: NonNullable<StorePlace['nfs']> },
+  nfs: NonNullable<StorePlace['nfs']>,
   tools: StoreTools,
   signal: AbortSignal,
 ): Promise<OpenStore> {
-  const mounted = await mountNfs(place, tools, signal)
-  const title = `nfs://${place.nfs.server}${place.nfs.path}`
-  return new PathStore({ root: tools.root, folder: mounted.folder, title, isLocal: false }, () => mounted.unmount())
+  const { folder, device, unmount } = await mountNfs(nfs, tools, signal)
+  const title = `nfs://${nfs.server}${nfs.path}`
+  return new PathStore({ root: tools.root, folder, title, isLocal: false, device }, unmount)
 }
 
 function s3Store(

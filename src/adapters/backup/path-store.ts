@@ -1,7 +1,7 @@
 // Backups in a folder of the machine. A file gets its name when all of it is on the disk, so nothing half-written is ever found.
 
 import { constants, createReadStream } from 'node:fs'
-import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { OpenStore, StoredObject } from '../../ports/backup-store.ts'
@@ -18,6 +18,8 @@ export interface PathPlace {
   readonly title: string
   /** A disk of the machine itself, or one that others keep. */
   readonly isLocal: boolean
+  /** Of what is mounted there; absent where nothing is. */
+  readonly device?: number
 }
 
 /** The same for the same name: the next write replaces what a crash left. Hidden from lists. */
@@ -49,7 +51,8 @@ export class PathStore implements OpenStore {
       try {
         await writeAll(temporary, content, signal)
         signal.throwIfAborted()
-        await rename(temporary, join(folder, name))
+        // Looked at once more: it took its time, and what was mounted may be gone.
+        await rename(temporary, join(await this.#folder(), name))
       } catch (error) {
         await rm(temporary, { force: true })
         throw error
@@ -76,8 +79,8 @@ export class PathStore implements OpenStore {
       const names = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.')).map(({ name }) => name)
       const found = await Promise.all(
         names.map(async (name) => {
-          const stat = await lstat(join(folder, name)).catch(unlessMissing)
-          return stat ? [{ name, bytes: stat.size }] : []
+          const entry = await lstat(join(folder, name)).catch(unlessMissing)
+          return entry ? [{ name, bytes: entry.size }] : []
         }),
       )
       return found.flat()
@@ -97,8 +100,14 @@ export class PathStore implements OpenStore {
     return this.#letGo()
   }
 
-  #folder(): Promise<string> {
-    return machinePath(this.#place.root, this.#place.folder, true)
+  /** Never the bare folder below a mount that is gone: what lies there is on the host's own disk, where nobody looks for it. */
+  async #folder(): Promise<string> {
+    const { root, folder, device, title } = this.#place
+    const path = await machinePath(root, folder, true)
+    if (device === undefined || (await stat(path).catch(unlessMissing))?.dev === device) return path
+    throw new SlipwayError('StoreUnreachable', `${title} is not mounted at ${folder} any more`, {
+      nextStep: 'look who unmounted it; it is mounted anew the next time',
+    })
   }
 
   async *#read(name: string, path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
