@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FileDisk } from '../../src/adapters/disk/file-disk.ts'
 import { ScratchRestore } from '../../src/adapters/etcd/scratch-restore.ts'
 import { LinuxHost } from '../../src/adapters/host/linux-host.ts'
+import { startTimeOf } from '../../src/adapters/host/process-table.ts'
 import { nodeRequests } from '../../src/adapters/secure-requests/node-requests.ts'
 import type { BackupManifest } from '../../src/api/backup.ts'
 import { silentLog } from '../../src/sim/silent-log.ts'
@@ -47,7 +48,7 @@ describe('a proof by restore', () => {
     const look = await proof().look(createReadStream(snapshot), manifest, signal)
     expect(look).toMatchObject({ revision: manifest.revision, version: manifest.etcd })
     expect(look.keys).toBe(keys)
-    expect(existsSync(join(folder, 'scratch'))).toBe(false)
+    expect(readdirSync(join(folder, 'scratch'))).toEqual([])
     expect(running(join(folder, 'scratch'))).toEqual([])
   })
 
@@ -73,22 +74,49 @@ describe('a proof by restore', () => {
     await expect(proof().look(half, manifest, signal)).rejects.toMatchObject(failing)
   })
 
+  it('does not touch one that runs beside it', { timeout: 120_000 }, async () => {
+    const scratch = join(folder, 'scratch')
+    const of = proof()
+    const { promise: isMidway, resolve: reachMidway } = Promise.withResolvers<void>()
+    const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
+    const slowly = async function* () {
+      reachMidway()
+      await mayGoOn
+      yield* createReadStream(snapshot) as AsyncIterable<Uint8Array>
+    }
+    const first = of.look(slowly(), manifest, signal)
+    await isMidway
+    // As one that another process makes, such as the agent while somebody is at the command line.
+    const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, 8)
+    const others = join(scratch, `${boot}-${process.ppid}-${await startTimeOf(process.ppid)}-abcdef`)
+    await mkdir(others)
+    const second = await of.look(createReadStream(snapshot), manifest, signal)
+    expect(existsSync(others)).toBe(true)
+    goOn()
+    expect(await first).toEqual(second)
+    await rm(others, { recursive: true })
+    expect(readdirSync(scratch)).toEqual([])
+  })
+
   it('ends and clears away what a crash left', { timeout: 120_000 }, async () => {
     const host = new LinuxHost({ disk: new FileDisk(), log: silentLog })
-    const left = join(folder, 'scratch')
-    await mkdir(left)
+    const left = join(folder, 'scratch/00000000-1-1-abcdef')
+    const cut = join(folder, 'scratch/00000000-1-1-ghijkl')
+    for (const path of [left, cut]) await mkdir(path, { recursive: true })
     const paths = { logPath: join(left, 'log'), logBytes: 1000, resultPath: join(left, 'result') }
     const held = await host.hold({ name: 'left', argv: ['sleep', '600'], env: {}, ...paths }, signal)
     await held.release()
     await writeFile(join(left, 'process.json'), JSON.stringify(held.identity))
+    await writeFile(join(cut, 'process.json'), '{"pid":')
     await proof().look(createReadStream(snapshot), manifest, signal)
     expect(await host.look(held.identity, paths.resultPath)).not.toMatchObject({ state: 'running' })
+    expect(readdirSync(join(folder, 'scratch'))).toEqual([])
   })
 
   it('is not begun without three times the room', async () => {
     const large = { ...manifest, snapshotBytes: 2 ** 50 }
     await expect(proof().look(createReadStream(snapshot), large, signal)).rejects.toMatchObject({ code: 'DiskTooFull' })
-    expect(existsSync(join(folder, 'scratch'))).toBe(false)
+    expect(readdirSync(join(folder, 'scratch'))).toEqual([])
   })
 
   it('names the programs that do not fit', async () => {

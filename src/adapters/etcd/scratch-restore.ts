@@ -1,8 +1,9 @@
 // Proves a snapshot by restoring it: into a folder of its own, read by an etcd that listens on a socket in that folder alone, since
-// what it holds are the cluster's secrets. One at a time; what a crash left is ended and cleared away by the next.
+// what it holds are the cluster's secrets. The agent and somebody at the command line may prove at the same time; what a crash left is
+// ended and cleared away by the next.
 
 import { createWriteStream } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -14,13 +15,14 @@ import { roomNeeded, type ScratchLook, whyUnproven } from '../../core/restore/pr
 import type { Host, ProcessIdentity } from '../../ports/host.ts'
 import type { RestoreProof } from '../../ports/restore-proof.ts'
 import type { SecureRequests } from '../../ports/secure-requests.ts'
+import { leftFolders, makeOwnFolder } from '../backup/own-folder.ts'
 import { systemCode } from '../disk/disk-error.ts'
 import { findPrograms, type ProgramWish } from './find-programs.ts'
 
 export interface ScratchRestoreOptions {
   readonly host: Host
   readonly requests: SecureRequests
-  /** Of its own, made and removed; the same for this process and for the machine. Short: a socket's path has 107 bytes. */
+  /** For proofs alone, each makes its own in it; the same for this process and for the machine. Short: a socket's path has 107 bytes. */
   readonly folder: string
   readonly given?: ProgramWish['given']
 }
@@ -45,6 +47,8 @@ const countSchema = z.object({ count: z.string().regex(/^\d+$/).default('0') })
 
 export class ScratchRestore implements RestoreProof {
   readonly #options: ScratchRestoreOptions
+  /** The names of the folders in which this process proves something now. */
+  readonly #inUse = new Set<string>()
 
   constructor(options: ScratchRestoreOptions) {
     this.#options = options
@@ -56,24 +60,35 @@ export class ScratchRestore implements RestoreProof {
 
   /** The same, and says what was seen. */
   async look(snapshot: AsyncIterable<Uint8Array>, manifest: BackupManifest, signal: AbortSignal): Promise<ScratchLook> {
-    await this.#clear(signal)
+    const { folder } = this.#options
+    for (const left of await leftFolders(folder, this.#inUse)) await this.#clear(join(folder, left), signal)
     await this.#checkRoom(manifest)
-    await mkdir(this.#options.folder, { recursive: true, mode: 0o700 })
+    const own = await makeOwnFolder(folder)
+    this.#inUse.add(own)
     try {
-      const file = this.#at('snapshot.db')
-      await keep(snapshot, file, signal)
-      const { host, given } = this.#options
-      const wish = { needs: ['etcdutl', 'etcd'], snapshot: manifest.etcd, folder: this.#at('programs'), given } as const
-      const { etcdutl, etcd } = await findPrograms(host, { ...wish, given: given ?? {} }, signal)
-      await this.#restore(etcdutl?.path ?? '', file, signal)
-      const look = await this.#start(etcd?.path ?? '', signal)
-      const why = whyUnproven(look, manifest)
-      if (why !== undefined) throw unproven(why)
-      return look
+      return await this.#lookIn(join(folder, own), snapshot, manifest, signal)
     } finally {
-      // Also when the work was called off: neither the process nor the secrets stay.
-      await this.#clear(AbortSignal.timeout(60_000))
+      // Also when the work was called off: neither the process nor the secrets stay. Where that fails, the next one tries again.
+      await this.#clear(join(folder, own), AbortSignal.timeout(60_000)).finally(() => this.#inUse.delete(own))
     }
+  }
+
+  async #lookIn(
+    folder: string,
+    snapshot: AsyncIterable<Uint8Array>,
+    manifest: BackupManifest,
+    signal: AbortSignal,
+  ): Promise<ScratchLook> {
+    const { host, given = {} } = this.#options
+    await keep(snapshot, join(folder, 'snapshot.db'), signal)
+    const needs = ['etcdutl', 'etcd'] as const
+    const wish = { needs, snapshot: manifest.etcd, folder: join(folder, 'programs'), given }
+    const { etcdutl, etcd } = await findPrograms(host, wish, signal)
+    await this.#restore(etcdutl?.path ?? '', folder, signal)
+    const look = await this.#start(etcd?.path ?? '', folder, signal)
+    const why = whyUnproven(look, manifest)
+    if (why !== undefined) throw unproven(why)
+    return look
   }
 
   async #checkRoom({ snapshotBytes }: BackupManifest): Promise<void> {
@@ -88,13 +103,13 @@ export class ScratchRestore implements RestoreProof {
     )
   }
 
-  async #restore(etcdutl: string, file: string, signal: AbortSignal): Promise<void> {
+  async #restore(etcdutl: string, folder: string, signal: AbortSignal): Promise<void> {
     const argv = [
       etcdutl,
       'snapshot',
       'restore',
-      file,
-      `--data-dir=${this.#at('data')}`,
+      join(folder, 'snapshot.db'),
+      `--data-dir=${join(folder, 'data')}`,
       `--name=${name}`,
       `--initial-cluster=${name}=${nowhere}`,
       `--initial-advertise-peer-urls=${nowhere}`,
@@ -103,28 +118,28 @@ export class ScratchRestore implements RestoreProof {
     if (exitCode !== 0) throw unproven(`etcdutl snapshot restore failed: ${lastLine(stderr || stdout)}`)
   }
 
-  async #start(etcd: string, signal: AbortSignal): Promise<ScratchLook> {
+  async #start(etcd: string, folder: string, signal: AbortSignal): Promise<ScratchLook> {
     const { host } = this.#options
-    const socketPath = this.#at('client.sock')
-    const resultPath = this.#at('result')
+    const socketPath = join(folder, 'client.sock')
+    const resultPath = join(folder, 'result')
     const argv = [
       etcd,
       `--name=${name}`,
-      `--data-dir=${this.#at('data')}`,
+      `--data-dir=${join(folder, 'data')}`,
       `--listen-client-urls=unix://${socketPath}`,
       `--advertise-client-urls=${nowhere}`,
-      `--listen-peer-urls=unix://${this.#at('peer.sock')}`,
+      `--listen-peer-urls=unix://${join(folder, 'peer.sock')}`,
       `--initial-advertise-peer-urls=${nowhere}`,
       `--initial-cluster=${name}=${nowhere}`,
       '--log-level=error',
       // It is thrown away again.
       '--unsafe-no-fsync',
     ]
-    const logPath = this.#at('log')
+    const logPath = join(folder, 'log')
     const jobName = `slipway-scratch-etcd-${process.pid}-${Date.now()}`
     const held = await host.hold({ name: jobName, argv, env: {}, logPath, logBytes, resultPath }, signal)
     // Before it runs: whoever comes after a crash must find it.
-    await writeFile(this.#at('process.json'), JSON.stringify(held.identity), { mode: 0o600 })
+    await writeFile(join(folder, 'process.json'), JSON.stringify(held.identity), { mode: 0o600 })
     await held.release()
     const untilMs = performance.now() + startMs
     for (;;) {
@@ -158,18 +173,19 @@ export class ScratchRestore implements RestoreProof {
     }
   }
 
-  async #clear(signal: AbortSignal): Promise<void> {
-    const { host, folder } = this.#options
-    const text = await textOf(this.#at('process.json'))
-    if (text !== '') {
-      const identity: ProcessIdentity = identitySchema.parse(JSON.parse(text))
-      await host.end(identity, graceMs, signal)
-    }
+  async #clear(folder: string, signal: AbortSignal): Promise<void> {
+    const identity = identityIn(await textOf(join(folder, 'process.json')))
+    if (identity) await this.#options.host.end(identity, graceMs, signal)
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
   }
+}
 
-  #at(file: string): string {
-    return join(this.#options.folder, file)
+/** Undefined also where a cut left half of it: what it was written for had not begun to run. */
+function identityIn(text: string): ProcessIdentity | undefined {
+  try {
+    return identitySchema.parse(JSON.parse(text))
+  } catch {
+    return undefined
   }
 }
 
@@ -195,7 +211,7 @@ async function textOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return ''
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return ''
     throw error
   }
 }
