@@ -20,29 +20,43 @@ export const nodeRequests: SecureRequests = {
   },
 }
 
-/** The same for answers that are long: only silence has a limit. */
+/** The same for answers that are long: only silence has a limit. While nobody asks for the next piece, nobody waits for the server. */
 export const nodeStreams: SecureStreams = {
   open: async (request, signal) => {
+    const silence = new AbortController()
     const named = (error: unknown) => {
       if (signal.aborted) throw signal.reason
-      return new SlipwayError('CannotReach', `${request.url} does not answer: ${messageOf(error)}`, { cause: error })
+      const cause = messageOf(silence.signal.aborted ? silence.signal.reason : error)
+      return new SlipwayError('CannotReach', `${request.url} does not answer: ${cause}`, { cause: error })
     }
-    try {
-      const answer = await begun(request, signal)
-      const silence = () => answer.destroy(new Error(`it stays silent for ${request.timeoutMs / 1000} s`))
-      answer.socket.setTimeout(request.timeoutMs, silence)
-      return { status: answer.statusCode ?? 0, body: streamed(answer, named) }
-    } catch (error) {
-      throw named(error)
+    const fromServer: WaitForServer = async (wait) => {
+      const seconds = request.timeoutMs / 1000
+      const tooLong = () => silence.abort(new Error(`it stays silent for ${seconds} s`))
+      const timer = setTimeout(tooLong, request.timeoutMs)
+      try {
+        return await wait()
+      } catch (error) {
+        throw named(error)
+      } finally {
+        clearTimeout(timer)
+      }
     }
+    const answer = await fromServer(() => begun(request, AbortSignal.any([signal, silence.signal])))
+    return { status: answer.statusCode ?? 0, body: streamed(answer, fromServer) }
   },
 }
 
-async function* streamed(answer: IncomingMessage, named: (error: unknown) => Error): AsyncGenerator<Uint8Array> {
+/** Waits for something of the server, as long as it may stay silent. */
+type WaitForServer = <T>(wait: () => Promise<T>) => Promise<T>
+
+async function* streamed(answer: IncomingMessage, fromServer: WaitForServer): AsyncGenerator<Uint8Array> {
+  const pieces: AsyncIterator<Uint8Array> = answer[Symbol.asyncIterator]()
   try {
-    yield* answer as AsyncIterable<Uint8Array>
-  } catch (error) {
-    throw named(error)
+    for (;;) {
+      const next = await fromServer(() => pieces.next())
+      if (next.done) return
+      yield next.value
+    }
   } finally {
     answer.destroy()
   }
