@@ -42,8 +42,10 @@ export interface BackupShelf {
   check(place: BackupPlace, name: string | undefined, restore: boolean, signal: AbortSignal): Promise<CheckedBackup>
   /** The restore on this host that was begun and not ended. */
   pending(): Promise<RestoreRecord | undefined>
-  /** Fetches the backup and looks at the host; changes nothing. */
+  /** Fetches the backup and looks at the host; changes nothing. What was fetched is all of etcd in clear, until it is carried out or discarded. */
   plan(place: BackupPlace, wish: RestoreWishes, signal: AbortSignal): Promise<PlannedRestore>
+  /** For a plan that is not carried out. What a restore needs that was begun stays. */
+  discard(plan: RestoreRecord): Promise<void>
   carryOut(record: RestoreRecord, tell: (line: string) => void, signal: AbortSignal): Promise<void>
   undo(record: RestoreRecord, tell: (line: string) => void, signal: AbortSignal): Promise<void>
 }

@@ -63,7 +63,17 @@ export class HostShelf implements BackupShelf {
     return this.#run(() => undefined).pending()
   }
 
-  async plan(
+  async plan(place: BackupPlace, wishes: RestoreWishes, signal: AbortSignal): Promise<PlannedRestore> {
+    try {
+      return await this.#plan(place, wishes, signal)
+    } catch (error) {
+      // Why there is no plan is what counts.
+      await this.#discard(this.#snapshot).catch(() => undefined)
+      throw error
+    }
+  }
+
+  async #plan(
     place: BackupPlace,
     { name, members, restoreId }: RestoreWishes,
     signal: AbortSignal,
@@ -79,7 +89,7 @@ export class HostShelf implements BackupShelf {
       members === undefined ? await this.#listed(found.site, signal) : undefined,
     )
     if ('wrong' in told) throw refused(told.wrong)
-    const snapshot = `${this.#folder}/snapshot.db`
+    const snapshot = this.#snapshot
     const own = await this.#own(place, signal, found)
     const wanted = { name, own: async () => own }
     const backup = await this.#reader.read(place, wanted, signal, async (manifest, _, content) => {
@@ -104,8 +114,13 @@ export class HostShelf implements BackupShelf {
     return { record: planRestore(wish), from: told.from }
   }
 
-  carryOut(record: RestoreRecord, tell: (line: string) => void, signal: AbortSignal): Promise<void> {
-    return this.#run(tell).carryOut(record, signal)
+  discard({ snapshot }: RestoreRecord): Promise<void> {
+    return this.#discard(snapshot)
+  }
+
+  async carryOut(record: RestoreRecord, tell: (line: string) => void, signal: AbortSignal): Promise<void> {
+    if (record.begun.length === 0) await this.#refuseOther(record)
+    await this.#run(tell).carryOut(record, signal)
   }
 
   undo(record: RestoreRecord, tell: (line: string) => void, signal: AbortSignal): Promise<void> {
@@ -130,6 +145,26 @@ export class HostShelf implements BackupShelf {
     })
   }
 
+  /** While somebody thought it over another run of the command may have fetched another one, or cleared this one away. */
+  async #refuseOther(plan: RestoreRecord): Promise<void> {
+    const { host, sum } = this.#parts
+    const { snapshot, backup } = plan
+    const isThere = (await host.disk.bytes(snapshot)) !== undefined
+    if (isThere && (await sum(snapshot)).sha256 === backup.snapshotSha256) return
+    await this.#discard(snapshot)
+    throw new SlipwayError('Refused', `${snapshot} is not what was fetched of ${backup.name} any more`, {
+      nextStep: 'nothing was changed: look whether a restore runs beside this one, then begin anew',
+    })
+  }
+
+  async #discard(snapshot: string): Promise<void> {
+    const { disk } = this.#parts.host
+    if (await this.pending()) return
+    if ((await disk.bytes(snapshot)) === undefined) return
+    await disk.remove(snapshot)
+    await disk.syncFolder(this.#folder)
+  }
+
   /** What etcd of this host still knows of its members; undefined where it does not answer. */
   async #listed(site: PlannedRestore['record']['site'], signal: AbortSignal) {
     const { host, requests } = this.#parts
@@ -145,6 +180,10 @@ export class HostShelf implements BackupShelf {
   #run(tell: (line: string) => void): RestoreRun {
     const { host, requests, clock } = this.#parts
     return new RestoreRun({ host, requests, clock, tell }, this.#folder)
+  }
+
+  get #snapshot(): string {
+    return `${this.#folder}/snapshot.db`
   }
 
   get #folder(): string {

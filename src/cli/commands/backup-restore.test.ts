@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +9,10 @@ import { cliFixture } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { backupCodec } from '../../adapters/backup/backup-codec.ts'
 import { clusterIdentity } from '../../agent/backup/cluster-identity.ts'
+import { seal } from '../../agent/journal/sealed-file.ts'
 import type { BackupManifest } from '../../api/backup.ts'
+import type { MemberSite } from '../../api/restore-record.ts'
+import { planRestore } from '../../core/restore/restore-plan.ts'
 
 async function cli(argv: readonly string[]) {
   const { run, out, err } = cliFixture(new FakeKubeApi())
@@ -128,17 +132,10 @@ describe('a place that two clusters share', () => {
     ...['--folder', place(), '--key-file', join(folder, 'key'), '--state-dir', join(folder, 'state')],
     ...['--manifests', join(folder, 'manifests')],
   ]
+  const etcdutl = () => ['--etcdutl', join(folder, 'etcdutl')]
+  const members = ['--members', `cp1=${peer}`]
   const restore = (...more: readonly string[]) =>
-    cli([
-      'backup',
-      'restore',
-      ...more,
-      ...arguments_(),
-      '--etcdutl',
-      join(folder, 'etcdutl'),
-      '--members',
-      `cp1=${peer}`,
-    ])
+    cli(['backup', 'restore', ...more, ...arguments_(), ...etcdutl(), ...members])
 
   beforeAll(async () => {
     await stored('old-ours', { ...at(1), cluster: ours }, place())
@@ -148,7 +145,8 @@ describe('a place that two clusters share', () => {
     await writeFile(join(folder, 'ca.crt'), authority)
     await writeFile(join(folder, 'etcdutl'), '#!/bin/sh\necho etcdutl version: 3.6.8\n', { mode: 0o755 })
     const urls = ['--advertise-client-urls=https://10.0.0.1:2379', `--initial-advertise-peer-urls=${peer}`]
-    const command = ['etcd', '--name=cp1', '--data-dir=/var/lib/etcd', ...urls, `--trusted-ca-file=${folder}/ca.crt`]
+    const files = [`--data-dir=${folder}/etcd`, `--trusted-ca-file=${folder}/ca.crt`]
+    const command = ['etcd', '--name=cp1', ...urls, ...files]
     const pod = JSON.stringify({ spec: { containers: [{ image: 'i', command }] } })
     await writeFile(join(folder, 'manifests/etcd.yaml'), pod)
   })
@@ -164,6 +162,74 @@ describe('a place that two clusters share', () => {
   it('gives the one of another cluster only by its name, and says so', async () => {
     const { out } = await restore('theirs')
     expect(out).toContain('theirs is a backup of ANOTHER CLUSTER (ca-theirs)')
+  })
+
+  describe('leaves nothing of etcd in clear on the host', () => {
+    const kept = () => join(folder, 'state/restore/snapshot.db')
+    const asked = (confirm: () => Promise<boolean>, ...more: readonly string[]) => {
+      const { run, out, err } = cliFixture(new FakeKubeApi(), { confirm })
+      const argv = ['backup', 'restore', ...more, ...arguments_(), ...etcdutl(), ...members]
+      return run(...argv).then((code) => ({ code, out: out.text, err: err.text }))
+    }
+
+    it('when the answer is no, or none', async () => {
+      let seen = ''
+      const said = await asked(async () => {
+        seen = sha256(await readFile(kept()))
+        return false
+      })
+      expect(said).toMatchObject({ code: 3, out: expect.stringContaining('Nothing was changed.') })
+      expect(seen).toBe(sha256(snapshot))
+      expect(existsSync(kept())).toBe(false)
+      expect((await asked(() => Promise.reject(new Error('Aborted with Ctrl+C')))).code).not.toBe(0)
+      expect(existsSync(kept())).toBe(false)
+    })
+
+    it('when --yes is refused, because the members are a guess', async () => {
+      const refused = await cli(['backup', 'restore', '--yes', ...arguments_(), ...etcdutl()])
+      expect(refused).toMatchObject({ code: 3, err: expect.stringContaining('from the manifest alone') })
+      expect(existsSync(kept())).toBe(false)
+    })
+
+    it('when there is no plan: no program of etcd fits, or the backup is damaged', async () => {
+      const none = ['--etcdutl', join(folder, 'no-etcdutl')]
+      expect((await cli(['backup', 'restore', ...arguments_(), ...none, ...members])).code).not.toBe(0)
+      expect(existsSync(kept())).toBe(false)
+      await stored('damaged', { ...at(1), cluster: ours, snapshotSha256: '0'.repeat(64) }, place())
+      expect((await restore('damaged')).err).toMatch(/damaged/)
+      expect(existsSync(kept())).toBe(false)
+      for (const name of ['damaged', 'damaged.json']) await rm(join(place(), name))
+    })
+
+    it('but what a restore needs that was begun', async () => {
+      const site: MemberSite = {
+        kind: 'StaticPod',
+        ...{ name: 'cp1', dataDir: join(folder, 'etcd'), peerURLs: peer, prefix: '/registry' },
+        initialCluster: `cp1=${peer}`,
+        ...{ manifests: join(folder, 'manifests'), etcd: { url: 'https://10.0.0.1:2379' }, components: [] },
+      }
+      const backup = { name: 'ours', revision: '41', etcd: '3.6.8', snapshotSha256: sha256(snapshot) }
+      const ids = { restoreId: '00112233445566ff', isFirst: true, startedAt: new Date('2026-01-05T09:00:00Z') }
+      const rest = { site, members: `cp1=${peer}`, backup, etcdutl: '/etcdutl', snapshot: kept() }
+      const begun = { ...planRestore({ ...ids, ...rest }), begun: ['Stop' as const] }
+      await writeFile(join(folder, 'state/restore/record.json'), seal(begun))
+      await writeFile(kept(), snapshot)
+      const { run, out, err } = cliFixture(new FakeKubeApi())
+      expect(await run('backup', 'restore', '--state-dir', join(folder, 'state')), err.text).toBe(3)
+      expect(out.text).toContain('was begun here')
+      expect(existsSync(kept())).toBe(true)
+      for (const name of ['record.json', 'snapshot.db']) await rm(join(folder, 'state/restore', name))
+    })
+
+    it('and does not begin with another one than it was asked about', async () => {
+      const exchanged = await asked(async () => {
+        await writeFile(kept(), 'of another run of the command')
+        return true
+      })
+      expect(exchanged).toMatchObject({ code: 3, err: expect.stringContaining('is not what was fetched') })
+      expect(existsSync(join(folder, 'manifests/etcd.yaml'))).toBe(true)
+      expect(existsSync(kept())).toBe(false)
+    })
   })
 
   it('is asked for a name where nothing tells which cluster this is, or it has none of this cluster', async () => {

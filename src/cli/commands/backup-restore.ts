@@ -79,8 +79,7 @@ async function runRestore(context: CommandContext, name: string | undefined, opt
     '',
     ...otherMembers(record, options.hostRoot === '/' ? undefined : options.hostRoot),
   ])
-  refuseGuess(planned, options)
-  if (!(options.yes || (await context.confirm('Do it? Only "yes" is a yes: ')))) {
+  if (!(await isWanted(context, shelf, planned, options))) {
     writeLines(out, ['Nothing was changed.', ...keepingId(record)])
     return exitCode.blocked
   }
@@ -91,6 +90,23 @@ async function runRestore(context: CommandContext, name: string | undefined, opt
     'Slipway starts nothing before every agent has reported: slipway status',
   ])
   return exitCode.done
+}
+
+/** Whatever is not a yes, also an end in the middle of the question: what was fetched must not stay behind. */
+async function isWanted(
+  context: CommandContext,
+  shelf: BackupShelf,
+  planned: PlannedRestore | undefined,
+  options: RestoreOptions,
+): Promise<boolean> {
+  let wanted = false
+  try {
+    refuseGuess(planned, options)
+    wanted = options.yes || (await context.confirm('Do it? Only "yes" is a yes: '))
+    return wanted
+  } finally {
+    if (planned && !wanted) await shelf.discard(planned.record)
+  }
 }
 
 /** Said no after the other hosts' command was printed: the next run would draw another id. */

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { backupCodec } from '../../adapters/backup/backup-codec.ts'
 import { backupStores } from '../../adapters/backup/open-stores.ts'
 import { FileDisk } from '../../adapters/disk/file-disk.ts'
+import { syncFolder } from '../../adapters/disk/sync-folder.ts'
 import { findPrograms } from '../../adapters/etcd/find-programs.ts'
 import { ScratchRestore } from '../../adapters/etcd/scratch-restore.ts'
 import { LinuxHost } from '../../adapters/host/linux-host.ts'
@@ -45,7 +47,11 @@ export function backupShelf(
       return found
     },
     openFile: (path) => createReadStream(path, { highWaterMark: 1 << 20 }),
-    keepFile: (path, content, signal) => pipeline(content, createWriteStream(path, { mode: 0o600 }), { signal }),
+    keepFile: async (path, content, signal) => {
+      // On the disk before the restore is: one that goes on after a power cut needs it.
+      await pipeline(content, createWriteStream(path, { mode: 0o600, flush: true }), { signal })
+      await syncFolder(dirname(path))
+    },
     sum: async (path) => {
       const hash = createHash('sha256')
       for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(piece as Uint8Array)
