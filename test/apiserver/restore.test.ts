@@ -238,12 +238,43 @@ describe('etcd is restored', () => {
 
       await run(member).undo(begun, signal)
       // As if it had been cut off before its end was written down: what is back must stay.
-      await run(member).undo(begun, signal)
+      await run(member).undo({ ...begun, undoing: true }, signal)
       await untilTrue('etcd agrees', () => allAgree(cluster, gateway))
       expect(await readKey(cluster, '/registry/key-late')).toBe('written after the backup')
       expect(await run(member).pending()).toBeUndefined()
       expect(readdirSync(member.dataDir)).toEqual(['member'])
       await expect(run(member).carryOut({ ...begun, undoing: true }, signal)).rejects.toMatchObject({ code: 'Refused' })
+    }),
+  )
+
+  it('is not undone when a majority has formed since it stopped waiting', { timeout: 240_000 }, () =>
+    lost(3, async ({ cluster, gateway, plan, run }) => {
+      const [member, ...others] = cluster.members
+      if (!member) throw new Error('no member')
+      const plans = new Map(await Promise.all(cluster.members.map(async (one) => [one.name, await plan(one)] as const)))
+      const recordOf = ({ name }: StaticMember) => plans.get(name) as RestoreRecord
+      const cut = new AbortController()
+      const waiting = run(member).carryOut(recordOf(member), cut.signal)
+      await untilTrue('the restored etcd runs', async () => {
+        const begun = (await run(member).pending())?.begun
+        return begun?.includes('StartEtcd') === true && cluster.isRunning(member.name)
+      })
+      cut.abort(new Error('cut off'))
+      await expect(waiting).rejects.toThrow('cut off')
+      const rest = others.map((other) => run(other).carryOut(recordOf(other), signal))
+      await untilTrue('etcd agrees', () => allAgree(cluster, gateway))
+
+      const begun = (await run(member).pending()) ?? recordOf(member)
+      expect(begun.done).not.toContain('StartEtcd')
+      await expect(run(member).undo(begun, signal)).rejects.toMatchObject({
+        code: 'Refused',
+        message: expect.stringContaining('a majority has agreed'),
+      })
+      expect(cluster.isRunning(member.name)).toBe(true)
+      const pending = await run(member).pending()
+      expect(pending?.done).toContain('StartEtcd')
+      await run(member).carryOut(pending ?? begun, signal)
+      await Promise.all(rest)
     }),
   )
 

@@ -3,9 +3,9 @@
 
 import { type RestoreRecord, restoreRecordSchema } from '../../api/restore-record.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { canUndo, nextStep } from '../../core/restore/restore-plan.ts'
+import { canUndo, mayHaveMajority, nextStep } from '../../core/restore/restore-plan.ts'
 import { readSealed, seal, writeAtomically } from '../journal/sealed-file.ts'
-import { perform, putBack, type RestoreTools } from './restore-steps.ts'
+import { hasMajority, perform, putBack, type RestoreTools } from './restore-steps.ts'
 
 export const restoreRecordFile = 'record.json'
 
@@ -55,7 +55,8 @@ export class RestoreRun {
   }
 
   /** Puts back what was there; refused once etcd has a majority with the restored data. */
-  async undo(record: RestoreRecord, signal: AbortSignal): Promise<void> {
+  async undo(pending: RestoreRecord, signal: AbortSignal): Promise<void> {
+    const record = await this.#withMajority(pending, signal)
     if (!canUndo(record)) {
       throw new SlipwayError(
         'Refused',
@@ -69,6 +70,14 @@ export class RestoreRun {
     await this.#keep({ ...record, undoing: true })
     await putBack(record, this.#tools, signal)
     await this.#close(record, 'undone')
+  }
+
+  /** One that has formed since nobody waited any more counts as if it had been waited for. */
+  async #withMajority(record: RestoreRecord, signal: AbortSignal): Promise<RestoreRecord> {
+    if (!mayHaveMajority(record) || !(await hasMajority(record, this.#tools, signal))) return record
+    const seen: RestoreRecord = { ...record, done: [...record.done, 'StartEtcd'] }
+    await this.#keep(seen)
+    return seen
   }
 
   async #keep(record: RestoreRecord): Promise<void> {

@@ -147,6 +147,12 @@ async function startEtcd(record: RestoreRecord, tools: RestoreTools, signal: Abo
   )
 }
 
+/** Asked once: whether etcd of this host has a majority behind it. One that does not answer has none that counts. */
+export async function hasMajority(record: RestoreRecord, tools: RestoreTools, signal: AbortSignal): Promise<boolean> {
+  const gateway = await gatewayTo(record, tools)
+  return (await problemOf(gateway.readAgreed(record.site.etcd.url, signal), signal)) === undefined
+}
+
 async function markEtcd(record: RestoreRecord, tools: RestoreTools, signal: AbortSignal): Promise<void> {
   const outcome = await markInEtcd(record, await gatewayTo(record, tools), signal)
   if (outcome === 'NoLedger') tools.tell('there is no MaintenancePolicy in this backup, so no ledger to warn')

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { restoredAnnotation } from '../../api/maintenance-policy.ts'
-import { type MemberSite, restoreSteps } from '../../api/restore-record.ts'
+import { type MemberSite, type RestoreRecord, restoreSteps } from '../../api/restore-record.ts'
 import { readSite, restoredMembers } from './member-site.ts'
-import { canUndo, describeRestore, nextStep, planRestore, restoreCommand } from './restore-plan.ts'
+import { canUndo, describeRestore, mayHaveMajority, nextStep, planRestore, restoreCommand } from './restore-plan.ts'
 import { markedPolicy } from './restored-mark.ts'
 
 const manifests = '/etc/kubernetes/manifests'
@@ -141,6 +141,17 @@ describe('the plan', () => {
       expect(canUndo({ ...record, done: restoreSteps.slice(0, at) })).toBe(at <= restoreSteps.indexOf('StartEtcd'))
     }
     expect(nextStep({ ...record, done: [...restoreSteps] })).toBeUndefined()
+  })
+
+  it('has a majority unseen, maybe, once etcd of several members was started, until it is seen or undone', () => {
+    const before = restoreSteps.slice(0, restoreSteps.indexOf('StartEtcd'))
+    const members = 'cp1=https://10.0.0.1:2380,cp2=https://10.0.0.2:2380'
+    const started: RestoreRecord = { ...record, members, begun: [...before, 'StartEtcd'], done: before }
+    expect(mayHaveMajority(started)).toBe(true)
+    expect(mayHaveMajority({ ...started, begun: before })).toBe(false)
+    expect(mayHaveMajority({ ...started, done: [...before, 'StartEtcd'] })).toBe(false)
+    expect(mayHaveMajority({ ...started, undoing: true })).toBe(false)
+    expect(mayHaveMajority({ ...started, members: 'cp2=https://10.0.0.2:2380' })).toBe(false)
   })
 })
 

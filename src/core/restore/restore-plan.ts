@@ -83,8 +83,16 @@ export function restoreCommand(record: RestoreRecord): readonly string[] {
 }
 
 /** As long as no majority was seen: until then this etcd has agreed to nothing that is only in the restored data. */
-export function canUndo({ done }: RestoreRecord): boolean {
+export function canUndo({ done }: Pick<RestoreRecord, 'done'>): boolean {
   return !done.includes('StartEtcd')
+}
+
+/**
+ * Whether a majority may have formed that nobody saw: the others go on being restored when nobody waits here any more. What answers while
+ * it is being undone may be the etcd of before, and a single member agrees with itself as soon as it runs.
+ */
+export function mayHaveMajority({ begun, done, undoing, members }: RestoreRecord): boolean {
+  return canUndo({ done }) && begun.includes('StartEtcd') && !undoing && memberNames(members).length > 1
 }
 
 export function nextStep({ done }: RestoreRecord): RestoreStep | undefined {
