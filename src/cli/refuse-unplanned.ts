@@ -1,6 +1,9 @@
 // The operator's own judgement, on what it would read: what it would refuse is refused before anything is created.
 
+import type { DirectUpdateSpec } from '../api/direct-update.ts'
 import { nodes } from '../api/kube.ts'
+import { isKubeError } from '../api/kube-error.ts'
+import { type NodeProfile, nodeProfiles } from '../api/node-profile.ts'
 import { nodeStates } from '../api/node-state.ts'
 import type { CheckReport } from '../api/preflight.ts'
 import { reasonCatalogue } from '../api/reason.ts'
@@ -19,20 +22,24 @@ import type { Draft } from './update-draft.ts'
 export async function refuseUnplanned(
   context: CommandContext,
   api: KubeApi,
-  { update: { spec }, script }: Draft,
+  { update: { metadata, spec: wanted }, script }: Draft,
   namespace: string,
 ): Promise<readonly CheckReport[]> {
   const { clock, sha256, signal } = context
-  const [found, states, serverVersion, stored, policy] = await Promise.all([
+  const [found, states, profiles, serverVersion, stored, policy] = await Promise.all([
     listAll(api, nodes, {}, signal),
     listAll(api, nodeStates, {}, signal),
+    visibleProfiles(api, signal),
     api.serverVersion(signal),
-    script ? script.text : storedScript(api, namespace, spec.script, signal),
+    script ? script.text : storedScript(api, namespace, wanted.script, signal),
     readPolicy(api, signal),
   ])
+  const spec = profiles ? wanted : withoutProfile(wanted)
   const byName = new Map(states.items.map((state) => [state.metadata.name, state]))
   const view = {
+    name: metadata.name,
     spec,
+    profiles: profiles ?? [],
     nodes: found.items,
     stateOf: (name: string) => byName.get(name),
     serverVersion,
@@ -52,6 +59,20 @@ export async function refuseUnplanned(
   // What this user may not see is for the operator to judge.
   if (plan.verdict === 'refused' && plan.preflight?.some(({ result }) => result === 'Failed')) throw refusal(plan)
   return plan.preflight ?? []
+}
+
+/** Undefined where this user may not see them: they are for the operator to judge. */
+async function visibleProfiles(api: KubeApi, signal: AbortSignal): Promise<readonly NodeProfile[] | undefined> {
+  try {
+    return (await listAll(api, nodeProfiles, {}, signal)).items
+  } catch (error) {
+    if (isKubeError(error, 'Forbidden')) return undefined
+    throw error
+  }
+}
+
+function withoutProfile({ profile: _unseen, ...rest }: DirectUpdateSpec): DirectUpdateSpec {
+  return rest
 }
 
 function refusal({ reason }: Extract<Plan, { verdict: 'refused' }>): SlipwayError {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { budgetReason, cliFixture, node, nodeState, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
+import { agentOf, budgetReason, cliFixture, node, nodeState, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { configMaps, nodes } from '../../api/kube.ts'
 import { KubeError } from '../../api/kube-error.ts'
 import { maintenancePolicies } from '../../api/maintenance-policy.ts'
+import { type NodeProfileSpec, nodeProfiles } from '../../api/node-profile.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { contentName } from '../../core/update/work-of.ts'
 
@@ -266,6 +267,59 @@ describe('update', () => {
     await cli.clock.advance(1000)
     expect(await ended).toBe(3)
     expect(cli.err.text).toContain(`error: DirectUpdate ${name} was deleted before its end [Refused]\n`)
+  })
+})
+
+describe('update of a profile', () => {
+  const sysctls = { 'vm.swappiness': '10' }
+  const agent = { ...agentOf(), drivers: [...agentOf().drivers, 'profile'] }
+  const withProfile = (spec: NodeProfileSpec) =>
+    twoNodes()
+      .put(nodeStates, nodeState('cp1', undefined, agent), nodeState('w1', undefined, agent))
+      .put(nodeProfiles, { metadata: { name: 'base' }, spec })
+  const roll = ['update', '--profile', 'base', '--name', 'u', '--no-wait'] as const
+
+  it('rolls out one that waits for it', async () => {
+    const api = withProfile({ sysctls, rollout: 'ByUpdate' })
+    const cli = cliFixture(api)
+    expect({ code: await cli.run(...roll), err: cli.err.text }).toEqual({ code: 0, err: '' })
+    expect(api.found(directUpdates, { name: 'u' }).spec).toEqual({ profile: 'base' })
+  })
+
+  it.each([
+    ['none of that name', twoNodes(), 'ProfileUnknown: NodeProfile base is not there'],
+    ['one that needs no update', withProfile({ sysctls }), 'ProfileUnknown: NodeProfile base rolls out by itself'],
+  ])('refuses %s', async (_what, api, says) => {
+    const cli = cliFixture(api)
+    expect(await cli.run(...roll)).toBe(3)
+    expect(cli.err.text).toContain(says)
+    expect(api.created).toEqual([])
+  })
+
+  it('refuses work that a profile wants otherwise, by the name of the update', async () => {
+    const api = withProfile({ packages: [{ name: 'kubelet', version: '1.35.*' }] })
+    const cli = cliFixture(api)
+    expect(await cli.run('update', '--kubernetes', 'v1.36.3', '--name', 'u', '--no-wait')).toBe(3)
+    expect(cli.err.text).toContain(
+      'ProfileContradicted: DirectUpdate u brings kubelet to v1.36.3, but NodeProfile base pins package kubelet to 1.35.*',
+    )
+    expect(api.created).toEqual([])
+  })
+
+  it('leaves profiles that this user may not see to the operator, and judges the rest', async () => {
+    const unseen = () => {
+      const api = twoNodes()
+      api.before = (_verb, { plural }) => {
+        if (plural === 'nodeprofiles') throw new KubeError('Forbidden', 'no', { status: 403 })
+      }
+      return api
+    }
+    const api = unseen()
+    expect(await cliFixture(api).run(...roll)).toBe(0)
+    expect(api.found(directUpdates, { name: 'u' }).spec).toEqual({ profile: 'base' })
+    const cli = cliFixture(unseen())
+    expect(await cli.run(...roll, '--selector', 'pool=none')).toBe(3)
+    expect(cli.err.text).toContain('NothingSelected')
   })
 })
 
