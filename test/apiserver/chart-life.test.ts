@@ -313,4 +313,21 @@ describe.skipIf(missing)('an installation', () => {
     expect(out).toContain('stays:\n  w2: the node is not Ready\n')
     await untilAsBefore()
   })
+
+  test('in a namespace that a person made leaves it to them', async () => {
+    await kubectl(server, ['create', 'namespace', 'shared'])
+    await kubectl(server, ['create', 'configmap', 'theirs', '--namespace=shared'])
+    expect(await slipway('install', '--namespace', 'shared', '--timeout', '50s')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('namespace shared is not of our making'),
+    })
+    const { code, out } = await slipway('uninstall', '--yes')
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining('namespace shared is not of our making and stays'),
+    })
+    expect(await inventory(server)).toContain('ConfigMap shared/theirs')
+    await kubectl(server, ['delete', 'namespace', 'shared'])
+    await untilAsBefore()
+  })
 })

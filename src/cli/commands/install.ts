@@ -15,6 +15,7 @@ import type { InstallSettings, LockPlace, Manifest } from '../install/manifest.t
 import { manifests } from '../install/manifests.ts'
 import { installedElsewhere, managedByHelm, presentInstallation } from '../install/present-installation.ts'
 import { waitReady } from '../install/wait-ready.ts'
+import { isTheirs, unclaimed } from '../install/whose-namespace.ts'
 import { tellerOf, withActivity } from '../progress/activity.ts'
 import { textOf } from '../usage.ts'
 
@@ -136,12 +137,16 @@ async function install(context: CommandContext, settings: InstallSettings, optio
 
   const yaml = await context.yaml()
   const kinds = (await definitions(context, settings)).flatMap((text) => yaml.documents(text))
+  const isGuest = await isTheirs(api, namespace, signal)
   const [first, ...others] = manifests(settings)
-  const wanted = [...(first ? [first] : []), ...(kinds as readonly Manifest[]), ...others]
+  const home = first && (isGuest ? unclaimed(first) : first)
+  const wanted = [...(home ? [home] : []), ...(kinds as readonly Manifest[]), ...others]
   const counts: Record<Change, number> = { created: 0, changed: 0, unchanged: 0, removed: 0 }
   const tell = (line: string) => {
     if (!context.options.quiet) err.write(`${line}\n`)
   }
+  if (isGuest)
+    tell(`namespace ${namespace} is not of our making: it gets a pod-security label, and slipway uninstall leaves it`)
   await installCluster(
     api,
     wanted,

@@ -24,6 +24,7 @@ import { exitCode } from '../exit-code.ts'
 import { installedObjects, remove } from '../install/install-cluster.ts'
 import { managedByHelm, presentInstallation } from '../install/present-installation.ts'
 import { agentName, operatorName } from '../install/rights.ts'
+import { isOurMaking } from '../install/whose-namespace.ts'
 import { stateDir } from '../install/workloads.ts'
 import { tellerOf, withActivity } from '../progress/activity.ts'
 import { find, listAll, readPolicy } from '../read-cluster.ts'
@@ -222,7 +223,7 @@ async function removeNamespace(removal: Removal): Promise<void> {
   const found = await listed(removal, namespaces, { fieldSelector: `metadata.name=${namespace}` })
   const [object] = found
   if (!object) return
-  if (object.metadata.labels?.['app.kubernetes.io/name'] === 'slipway') {
+  if (isOurMaking(object)) {
     await remove(api, namespaces, { name: namespace }, signal)
     const look = () => listed(removal, namespaces, { fieldSelector: `metadata.name=${namespace}` })
     await untilGone(clock, look, 'the namespace', signal)
