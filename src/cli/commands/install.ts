@@ -149,6 +149,7 @@ async function install(context: CommandContext, settings: InstallSettings, optio
     tell(`namespace ${namespace} is not of our making: it gets a pod-security label, and slipway uninstall leaves it`)
   await installCluster(
     api,
+    namespace,
     wanted,
     (change, object) => {
       counts[change] += 1

@@ -127,7 +127,7 @@ async function runUninstall(context: CommandContext, options: UninstallOptions):
   await removeTraces(removal, policy)
   if (hasKinds && !options.keepData) await removeKinds(removal)
   if (policy && options.keepData) await endStop(api, policy, signal)
-  for (const { type, ref } of await installedObjects(api, signal)) await remove(api, type, ref, signal)
+  for (const { type, ref } of await installedObjects(api, namespace, signal)) await remove(api, type, ref, signal)
   out.write('removed rights, policies, accounts\n')
   if (!options.keepData) await removeNamespace(removal)
   out.write(whatStays(options, unclean))
@@ -159,7 +159,7 @@ async function removeOperator(removal: Removal, hasKinds: boolean): Promise<void
   const { api, context, namespace } = removal
   for (const part of ['operator', 'agent'] as const) {
     const labelSelector = `app.kubernetes.io/name=slipway,app.kubernetes.io/component=${part}`
-    const workloads = (await installedObjects(api, context.signal)).filter(
+    const workloads = (await installedObjects(api, namespace, context.signal)).filter(
       ({ type, ref }) => ref.name === `slipway-${part}` && ['Deployment', 'DaemonSet'].includes(type.kind),
     )
     for (const { type, ref } of workloads) await remove(api, type, ref, context.signal)

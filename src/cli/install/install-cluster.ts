@@ -6,7 +6,13 @@ import type { KubeApi, ObjectRef } from '../../ports/kube-api.ts'
 import { listAll } from '../read-cluster.ts'
 import { type Applied, applyManifest } from './apply-manifest.ts'
 import { installedKinds, ourLabel } from './installed-kinds.ts'
+import { lockPrefix } from './lock-rights.ts'
 import type { Manifest } from './manifest.ts'
+import { operatorName } from './rights.ts'
+
+const managedBy = 'app.kubernetes.io/managed-by'
+/** Besides its own the operator has rights in these. */
+const operatorsPlaces = ['kube-node-lease', 'kube-system', 'default']
 
 export type Change = Applied | 'removed'
 
@@ -18,6 +24,7 @@ export interface InstalledObject {
 /** `told` hears of each object. Nothing is removed before all that is wanted is there. */
 export async function installCluster(
   api: KubeApi,
+  namespace: string,
   wanted: readonly Manifest[],
   told: (change: Change, object: string) => void,
   signal: AbortSignal,
@@ -25,7 +32,7 @@ export async function installCluster(
   for (const manifest of wanted)
     told(await applyManifest(api, manifest, signal), nameOf(manifest.kind, manifest.metadata))
   const names = new Set(wanted.map(({ kind, metadata }) => nameOf(kind, metadata)))
-  for (const { type, ref } of await installedObjects(api, signal)) {
+  for (const { type, ref } of await installedObjects(api, namespace, signal)) {
     const name = nameOf(type.kind, ref)
     if (names.has(name)) continue
     await remove(api, type, ref, signal)
@@ -34,14 +41,28 @@ export async function installCluster(
 }
 
 /** Everything of ours but namespace, definitions and what was made of them. */
-export async function installedObjects(api: KubeApi, signal: AbortSignal): Promise<readonly InstalledObject[]> {
+export async function installedObjects(
+  api: KubeApi,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<readonly InstalledObject[]> {
   const found = await Promise.all(
     installedKinds.map(async (type) => {
       const { items } = await listAll(api, type, { labelSelector: ourLabel }, signal)
-      return items.map(({ metadata }) => ({ type, ref: refOf(metadata) }))
+      const ours = items.filter(({ metadata }) => canBeOurs(type, metadata, namespace))
+      return ours.map(({ metadata }) => ({ type, ref: refOf(metadata) }))
     }),
   )
   return found.flat()
+}
+
+/** The label alone proves nothing: people put it on what they make for Slipway, and another program may have that name. */
+function canBeOurs({ kind, namespaced }: ResourceType, metadata: KubeObject['metadata'], namespace: string): boolean {
+  const { name, namespace: place = '', labels } = metadata
+  if (!name.startsWith('slipway-') || labels?.[managedBy] === 'Helm') return false
+  if (!namespaced || place === namespace) return true
+  const isRight = kind === 'Role' || kind === 'RoleBinding'
+  return isRight && (name.startsWith(lockPrefix) || (name.startsWith(operatorName) && operatorsPlaces.includes(place)))
 }
 
 /** What is gone already is gone. */

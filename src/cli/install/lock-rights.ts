@@ -7,6 +7,8 @@ import { type Right, rightOver } from './right.ts'
 import { labelsOf, operatorName } from './rights.ts'
 
 const authorization = 'rbac.authorization.k8s.io'
+/** They live where that DaemonSet does. */
+export const lockPrefix = `${operatorName}-lock-`
 
 /** In the namespace of that DaemonSet. */
 export const lockRight = (daemonSet: string): Right =>
@@ -21,7 +23,7 @@ export const lockRight = (daemonSet: string): Right =>
 export function lockRights({ namespace, locks = [] }: InstallSettings): readonly Manifest[] {
   return locks.flatMap((place) => {
     const metadata = {
-      name: `${operatorName}-lock-${place.name}`,
+      name: `${lockPrefix}${place.name}`,
       namespace: place.namespace,
       labels: labelsOf(operatorName),
     }
