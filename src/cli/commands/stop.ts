@@ -6,6 +6,7 @@ import { SlipwayError } from '../../api/slipway-error.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { readPolicy } from '../read-cluster.ts'
+import { isUninstallsStop, stopAnnotation } from '../uninstall/work-left.ts'
 
 interface StopOptions {
   readonly all?: boolean
@@ -46,13 +47,18 @@ async function setPaused(context: CommandContext, paused: boolean, { all }: Stop
   const { out, signal } = context
   const api = await context.api()
   const policy = await readPolicy(api, signal)
+  // What a person says counts from then on: uninstall does not take it back.
+  const unsigned = { metadata: { annotations: { [stopAnnotation]: null } } }
   if ((policy?.spec.paused ?? false) === paused) {
+    if (policy && isUninstallsStop(policy)) {
+      await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body: unsigned }, signal)
+    }
     out.write(paused ? 'it was stopped already\n' : 'nothing was stopped\n')
     return exitCode.done
   }
   const { apiVersion, kind } = maintenancePolicies
   if (policy) {
-    const body = { spec: { paused } }
+    const body = { ...unsigned, spec: { paused } }
     await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body }, signal)
   } else {
     await api.create(

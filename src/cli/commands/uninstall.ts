@@ -126,7 +126,7 @@ async function runUninstall(context: CommandContext, options: UninstallOptions):
   const unclean = await clearHosts(removal, agents)
   await removeTraces(removal, policy)
   if (hasKinds && !options.keepData) await removeKinds(removal)
-  if (policy && options.keepData) await endStop(api, policy, signal)
+  if (hasKinds && options.keepData) await endStop(api, signal)
   for (const { type, ref } of await installedObjects(api, namespace, signal)) await remove(api, type, ref, signal)
   out.write('removed rights, policies, accounts\n')
   if (!options.keepData) await removeNamespace(removal)

@@ -9,18 +9,26 @@ import { listAll, readPolicy } from '../read-cluster.ts'
 
 const namedAtMost = 5
 
+/** On the policy: who set spec.paused, where no person did. */
+export const stopAnnotation = 'slipway.dev/stopped-by'
+
+export function isUninstallsStop({ metadata }: MaintenancePolicy): boolean {
+  return metadata.annotations?.[stopAnnotation] === 'uninstall'
+}
+
 /** Sets the emergency stop; undefined kinds have nothing to stop. */
 export async function stopWork(api: KubeApi, signal: AbortSignal): Promise<void> {
   const policy = await readPolicy(api, signal)
   if (!policy || policy.spec.paused) return
-  const body = { spec: { paused: true } }
+  const body = { metadata: { annotations: { [stopAnnotation]: 'uninstall' } }, spec: { paused: true } }
   await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body }, signal)
 }
 
-/** Takes that stop back: whoever installs again goes on where this ended. */
-export async function endStop(api: KubeApi, before: MaintenancePolicy, signal: AbortSignal): Promise<void> {
-  if (before.spec.paused) return
-  const body = { spec: { paused: before.spec.paused ?? null } }
+/** Takes that stop back, also one of an earlier try: whoever installs again goes on where this ended. A person's stop stays. */
+export async function endStop(api: KubeApi, signal: AbortSignal): Promise<void> {
+  const policy = await readPolicy(api, signal)
+  if (!policy || !isUninstallsStop(policy)) return
+  const body = { metadata: { annotations: { [stopAnnotation]: null } }, spec: { paused: null } }
   await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body }, signal)
 }
 
