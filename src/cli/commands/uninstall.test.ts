@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { cliFixture } from '../../../test/cli/cli-fixture.ts'
+import { cliFixture, node } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
+import { daemonSets, nodes, pods } from '../../api/kube.ts'
 import { resourceDefinitionType } from '../../api/kube-definition.ts'
 import { maintenancePolicies } from '../../api/maintenance-policy.ts'
 
@@ -13,8 +14,16 @@ async function run(api: FakeKubeApi, ...argv: readonly string[]) {
   return { code, out: cli.out.text, err: cli.err.text }
 }
 
-async function installed(...options: readonly string[]): Promise<FakeKubeApi> {
-  const api = new FakeKubeApi()
+/** Its pods end as soon as they are made. */
+function oneHost(phase: 'Succeeded' | 'Failed' = 'Succeeded'): FakeKubeApi {
+  const api = new FakeKubeApi().put(nodes, node('w1', { labels: { 'kubernetes.io/os': 'linux' } }))
+  api.after = (verb) => {
+    if (verb === 'create') api.put(pods, ...api.stored(pods).map((pod) => ({ ...pod, status: { phase } })))
+  }
+  return api
+}
+
+async function installed(api: FakeKubeApi, ...options: readonly string[]): Promise<FakeKubeApi> {
   expect(await run(api, 'install', '--no-wait', ...options)).toMatchObject({ code: 0 })
   return api
 }
@@ -26,7 +35,7 @@ describe('uninstall --keep-data after one that was refused', () => {
 
   /** A node was under work when it was tried first; now none is. */
   async function refusedOnce(spec: { readonly paused?: boolean } = {}): Promise<FakeKubeApi> {
-    const api = await installed()
+    const api = await installed(new FakeKubeApi())
     const grants = [{ node: 'w1', nodeUID: 'u', holder: 'u/1', since: '2026-11-15T12:00:00Z' }]
     api.put(maintenancePolicies, { metadata, spec, status: { ledger: { epoch: 1, grants } } })
     expect(await run(api, ...keepData)).toMatchObject({ code: 3, err: expect.stringContaining('under work: w1') })
@@ -58,5 +67,51 @@ describe('uninstall --keep-data after one that was refused', () => {
     for (const words of commands) expect(await run(api, ...words)).toMatchObject({ code: 0 })
     expect(await run(api, ...keepData)).toMatchObject({ code: 0 })
     expect(policyOf(api).spec.paused).toBe(true)
+  })
+})
+
+describe('the hosts', () => {
+  const uninstall = ['uninstall', '--yes'] as const
+  const looked = (api: FakeKubeApi) => api.created.filter(({ kind }) => kind === 'Pod')
+
+  it('are looked after by a second try as well, when the agents are gone already', async () => {
+    const api = await installed(oneHost())
+    api.remove(daemonSets, { name: 'slipway-agent', namespace: 'slipway-system' })
+    const { code, out } = await run(api, ...uninstall)
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining('removed what the agents kept on the hosts\n'),
+    })
+    expect(looked(api)).toMatchObject([{ spec: { nodeName: 'w1' } }])
+  })
+
+  it('are left to a person where the agents are their services', async () => {
+    const api = await installed(oneHost(), '--host-service')
+    const { code, out } = await run(api, ...uninstall)
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('The agents are services of their hosts.') })
+    expect(looked(api)).toEqual([])
+  })
+
+  it('are told of where nobody could look after them', async () => {
+    const api = oneHost()
+    const { code, out } = await run(api, ...uninstall)
+    expect({ code, out }).toEqual({
+      code: 3,
+      out: expect.stringMatching(/No host was looked after: there is no namespace slipway-system.*--namespace/s),
+    })
+    expect(await run(api, ...uninstall, '--keep-host-files')).toMatchObject({ code: 0 })
+    expect(await run(api, ...uninstall, '--keep-data')).toMatchObject({ code: 0 })
+  })
+
+  it('may keep their journal in another folder', async () => {
+    const stateDir = ['--state-dir', '/data/slipway']
+    const api = await installed(oneHost('Failed'))
+    const { code, out } = await run(api, ...uninstall, ...stateDir)
+    expect({ code, out }).toEqual({ code: 3, out: expect.stringContaining('rm -r --one-file-system /data/slipway ') })
+    const args = expect.arrayContaining(['--state-dir=/data/slipway'])
+    expect(looked(api)).toMatchObject([{ spec: { containers: [{ args }] } }])
+    const kept = await run(await installed(oneHost()), ...uninstall, '--keep-host-files', ...stateDir)
+    expect(kept.out).toContain('On each host the journal stays in /data/slipway.\n')
+    expect(await run(api, ...uninstall, '--state-dir', 'data')).toMatchObject({ code: 2 })
   })
 })

@@ -1,28 +1,18 @@
 // slipway uninstall: leaves nothing behind in the cluster and on its hosts, or says what stays and why.
 
 import type { Command } from 'commander'
-import {
-  configMaps,
-  type DaemonSet,
-  daemonSets,
-  type KubeObject,
-  leases,
-  namespaces,
-  pods,
-  type ResourceType,
-} from '../../api/kube.ts'
+import { configMaps, daemonSets, type KubeObject, leases, namespaces, pods, type ResourceType } from '../../api/kube.ts'
 import { resourceDefinitionType } from '../../api/kube-definition.ts'
 import { isKubeError } from '../../api/kube-error.ts'
-import { localSocketPath } from '../../api/local-protocol.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
-import { durationText, objectName } from '../../api/scalars.ts'
+import { absolutePath, durationText, objectName } from '../../api/scalars.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { parseDuration } from '../../core/duration.ts'
 import type { KubeApi, Selection } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { installedObjects, remove } from '../install/install-cluster.ts'
-import { managedByHelm, presentInstallation } from '../install/present-installation.ts'
+import { agentsAreServices, managedByHelm, presentInstallation } from '../install/present-installation.ts'
 import { agentName, operatorName } from '../install/rights.ts'
 import { isOurMaking } from '../install/whose-namespace.ts'
 import { stateDir } from '../install/workloads.ts'
@@ -30,9 +20,10 @@ import { tellerOf, withActivity } from '../progress/activity.ts'
 import { find, listAll, readPolicy } from '../read-cluster.ts'
 import { AbandonedPods } from '../uninstall/abandoned-pods.ts'
 import { clearNodes, releaseLocks } from '../uninstall/clear-marks.ts'
-import { forgetHosts, type UncleanHost } from '../uninstall/forget-hosts.ts'
-import { traitsOf } from '../uninstall/forget-pod.ts'
+import { forgetHosts } from '../uninstall/forget-hosts.ts'
+import { type AgentTraits, traitsOf } from '../uninstall/forget-pod.ts'
 import { removeData, untilGone } from '../uninstall/remove-data.ts'
+import { type HostsLeft, needsPerson, whatStays } from '../uninstall/what-stays.ts'
 import { endStop, nodesUnderWork, stopWork, underWork } from '../uninstall/work-left.ts'
 import { textOf } from '../usage.ts'
 
@@ -41,6 +32,7 @@ interface UninstallOptions {
   readonly keepData?: boolean
   readonly keepHostFiles?: boolean
   readonly image?: string
+  readonly stateDir?: string
   readonly timeout: string
   readonly force?: boolean
   readonly yes?: boolean
@@ -52,8 +44,6 @@ interface Removal {
   readonly api: KubeApi
   readonly namespace: string
   readonly options: UninstallOptions
-  /** Whether something is installed that is not Helm's. */
-  readonly isInstalled: boolean
 }
 
 export function addUninstall(parent: Command, run: RunAction): void {
@@ -78,6 +68,11 @@ export function addUninstall(parent: Command, run: RunAction): void {
       'what looks after the hosts (default: the image of the agents, or slipway of this version)',
     )
     .option(
+      '--state-dir <dir>',
+      `where the agents kept their journals, if nothing tells any more (default: as the agents say, or ${stateDir})`,
+      textOf(absolutePath, 'It must be an absolute path such as /var/lib/slipway.'),
+    )
+    .option(
       '--timeout <duration>',
       'how long to wait for the hosts',
       textOf(durationText, 'It must be a duration such as 2m.'),
@@ -94,7 +89,8 @@ Examples:
   slipway uninstall --image registry.example/slipway:1.0.0
 
 After helm uninstall it removes what Helm leaves: files on hosts, marks on
-nodes, resources, CustomResourceDefinitions.`,
+nodes, resources, CustomResourceDefinitions. Where the chart was given another
+agent.stateDir, --state-dir has to say so.`,
     )
     .action(run(runUninstall))
 }
@@ -109,7 +105,7 @@ async function runUninstall(context: CommandContext, options: UninstallOptions):
     throw managedByHelm(present, `run: ${first}, and this again for what Helm leaves`)
   }
   const namespace = present?.namespace ?? options.namespace
-  const removal = { context, api, options, namespace, isInstalled: present !== undefined }
+  const removal = { context, api, options, namespace }
   if (!options.yes && !(await context.confirm(questionOf(removal)))) {
     throw new SlipwayError('Usage', 'nothing was removed: it has to be confirmed', {
       nextStep: 'answer yes, or run: slipway uninstall --yes',
@@ -121,17 +117,17 @@ async function runUninstall(context: CommandContext, options: UninstallOptions):
     await stopWork(api, signal)
     await refuseUnderWork(removal, 'nothing was removed')
   }
-  const agents = await find(api, daemonSets, { name: agentName, namespace }, signal)
+  const agents = await agentsOf(removal)
   await removeOperator(removal, hasKinds)
-  const unclean = await clearHosts(removal, agents)
+  const left = await clearHosts(removal, agents)
   await removeTraces(removal, policy)
   if (hasKinds && !options.keepData) await removeKinds(removal)
   if (hasKinds && options.keepData) await endStop(api, signal)
   for (const { type, ref } of await installedObjects(api, namespace, signal)) await remove(api, type, ref, signal)
   out.write('removed rights, policies, accounts\n')
   if (!options.keepData) await removeNamespace(removal)
-  out.write(whatStays(options, unclean))
-  return unclean.length === 0 ? exitCode.done : exitCode.blocked
+  out.write(whatStays(options.keepData ?? false, left, agents.stateDir))
+  return needsPerson(left) ? exitCode.blocked : exitCode.done
 }
 
 function questionOf({ namespace, options }: Removal): string {
@@ -177,27 +173,32 @@ async function removeOperator(removal: Removal, hasKinds: boolean): Promise<void
   context.out.write('removed operator and agents\n')
 }
 
+/** As they are, before they are removed; what the user says counts more. */
+async function agentsOf({ api, context, namespace, options }: Removal): Promise<AgentTraits> {
+  const found = await find(api, daemonSets, { name: agentName, namespace }, context.signal)
+  const usual = traitsOf(found, `slipway:${context.version}`)
+  return { ...usual, image: options.image ?? usual.image, stateDir: options.stateDir ?? usual.stateDir }
+}
+
 /** Kept data and kept journals belong together: an agent without its journal would take an order that has ended for a new one. */
-async function clearHosts(removal: Removal, agents: DaemonSet | undefined): Promise<readonly UncleanHost[]> {
+async function clearHosts(removal: Removal, agents: AgentTraits): Promise<HostsLeft> {
   const { api, context, namespace, options } = removal
-  if (options.keepData || options.keepHostFiles) return []
-  if (removal.isInstalled && !agents) {
+  if (options.keepData || options.keepHostFiles) return { hosts: 'Kept' }
+  if (await agentsAreServices(api, context.signal)) {
     context.out.write(byHostServices)
-    return []
+    return { hosts: 'Services' }
   }
   const [found] = await listed(removal, namespaces, { fieldSelector: `metadata.name=${namespace}` })
-  if (!found) return []
-  const usual = traitsOf(agents, `slipway:${context.version}`)
-  const chosen = options.image === undefined ? usual : { ...usual, image: options.image }
+  if (!found) return { hosts: 'Unseen', namespace }
   const patienceMs = parseDuration(options.timeout)
   const unclean = await withActivity(context, 'looking after the hosts', (activity) =>
     forgetHosts(
-      { api, namespace, clock: context.clock, patienceMs, agents: chosen, tell: tellerOf(context, activity) },
+      { api, namespace, clock: context.clock, patienceMs, agents, tell: tellerOf(context, activity) },
       context.signal,
     ),
   )
   if (unclean.length === 0) context.out.write('removed what the agents kept on the hosts\n')
-  return unclean
+  return { hosts: 'LookedAfter', unclean }
 }
 
 async function removeTraces({ api, context }: Removal, policy: MaintenancePolicy | undefined): Promise<void> {
@@ -254,17 +255,3 @@ async function listed<T extends KubeObject>(
 const byHostServices = `The agents are services of their hosts. On each, to take agent and journal away:
   systemctl stop slipway-agent && /opt/slipway/slipway host forget && sh /opt/slipway/install.sh --remove
 `
-
-function whatStays({ keepData, keepHostFiles }: UninstallOptions, unclean: readonly UncleanHost[]): string {
-  const lines = [
-    ...(keepData ? ['Updates, profiles, policy and the namespace stay; slipway install goes on with them.'] : []),
-    ...(keepData || keepHostFiles ? [`On each host the journal stays in ${stateDir}.`] : []),
-    'What updates and profiles changed on hosts stays as it is.',
-    ...(unclean.length > 0 ? ['On these hosts something of the agent stays:'] : []),
-    ...unclean.map(({ node, why }) => `  ${node}: ${why}`),
-    ...(unclean.length > 0
-      ? [`Look there, then by hand: rm -r --one-file-system ${stateDir} ${localSocketPath.replace(/\/[^/]*$/, '')}`]
-      : []),
-  ]
-  return `${lines.join('\n')}\n`
-}

@@ -3,8 +3,9 @@
 import { isKubeError } from '../../api/kube-error.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
+import { find } from '../read-cluster.ts'
 import { clusterRoleBindings } from './installed-kinds.ts'
-import { operatorName } from './rights.ts'
+import { agentName, operatorName } from './rights.ts'
 
 export interface Installation {
   readonly namespace: string
@@ -26,6 +27,12 @@ export async function presentInstallation(api: KubeApi, signal: AbortSignal): Pr
     if (isKubeError(error, 'NotFound')) return undefined
     throw error
   }
+}
+
+/** Told by who holds the agents' rights: pods have an account, services speak as the kubelets of their hosts do. */
+export async function agentsAreServices(api: KubeApi, signal: AbortSignal): Promise<boolean> {
+  const binding = await find(api, clusterRoleBindings, { name: agentName }, signal)
+  return binding?.subjects?.some(({ kind }) => kind === 'Group') ?? false
 }
 
 export function installedElsewhere(present: string, wanted: string): SlipwayError {

@@ -1,0 +1,50 @@
+// What uninstall says at its end: what is still there, why, and what to do about it.
+
+import { localSocketPath } from '../../api/local-protocol.ts'
+import type { UncleanHost } from './forget-hosts.ts'
+
+/** How it went with what the agents kept on their hosts. */
+export type HostsLeft =
+  /** It was asked to stay. */
+  | { readonly hosts: 'Kept' }
+  /** The agents are services of their hosts: a person takes them off there. */
+  | { readonly hosts: 'Services' }
+  /** The namespace is gone, so that no pod could look. */
+  | { readonly hosts: 'Unseen'; readonly namespace: string }
+  | { readonly hosts: 'LookedAfter'; readonly unclean: readonly UncleanHost[] }
+
+export function needsPerson(left: HostsLeft): boolean {
+  return left.hosts === 'Unseen' || (left.hosts === 'LookedAfter' && left.unclean.length > 0)
+}
+
+/** `stateDir`: the folder that the agents kept. */
+export function whatStays(keepsData: boolean, left: HostsLeft, stateDir: string): string {
+  const lines = [
+    ...(keepsData ? ['Updates, profiles, policy and the namespace stay; slipway install goes on with them.'] : []),
+    ...(left.hosts === 'Kept' ? [`On each host the journal stays in ${stateDir}.`] : []),
+    'What updates and profiles changed on hosts stays as it is.',
+    ...ofHosts(left, `rm -r --one-file-system ${stateDir} ${localSocketPath.replace(/\/[^/]*$/, '')}`),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function ofHosts(left: HostsLeft, byHand: string): readonly string[] {
+  switch (left.hosts) {
+    case 'Kept':
+    case 'Services':
+      return []
+    case 'Unseen':
+      return [
+        `No host was looked after: there is no namespace ${left.namespace} for the pods that do it.`,
+        'Name one that is there: slipway uninstall --namespace NAME --image IMAGE',
+        `Or by hand, on each host: ${byHand}`,
+      ]
+    case 'LookedAfter':
+      if (left.unclean.length === 0) return []
+      return [
+        'On these hosts something of the agent stays:',
+        ...left.unclean.map(({ node, why }) => `  ${node}: ${why}`),
+        `Look there, then by hand: ${byHand}`,
+      ]
+  }
+}
