@@ -15,6 +15,7 @@ import { streamTerminal } from './stream-terminal.ts'
 const { version } = packageJson
 const { env } = process
 const { program, argv } = calledAs(env.SLIPWAY_CALLED_AS ?? process.argv[1] ?? '', process.argv.slice(2))
+const stop = stopOnSignal()
 const clock = new SystemClock()
 const random = new SystemRandom()
 const connector = new Connector({ clock, random, version, env })
@@ -27,7 +28,7 @@ const deps: CliDependencies = {
   random,
   version,
   program,
-  signal: stopSignal(),
+  signal: stop.signal,
   // A person waits for the answer: what cannot be reached is said after seconds, not after half a minute.
   connect: (connection) => connector.connect({ ...connection, component: 'cli', timeoutMs: 15_000, retryForMs: 2000 }),
   contexts: (connection) => connector.contexts(connection),
@@ -74,7 +75,7 @@ await Promise.all([process.stdout, process.stderr].map(written))
 process.exit(exitCode)
 
 /** Aborted by the first SIGINT or SIGTERM; a second one ends the process at once. */
-function stopSignal(): AbortSignal {
+function stopOnSignal(): AbortController {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
@@ -82,18 +83,13 @@ function stopSignal(): AbortSignal {
       controller.abort()
     })
   }
-  return controller.signal
+  return controller
 }
 
 async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false
-  const { createInterface } = await import('node:readline/promises')
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  try {
-    return (await terminal.question(question)).trim() === 'yes'
-  } finally {
-    terminal.close()
-  }
+  const { askPerson } = await import('./ask-person.ts')
+  return askPerson(question, { input: process.stdin, output: process.stdout, stop })
 }
 
 function written(stream: NodeJS.WriteStream): Promise<void> {
