@@ -10,6 +10,8 @@ export interface ListedCommands {
   readonly commands: Readonly<Record<string, string>>
   /** Not shown in any help. */
   readonly hidden?: boolean
+  /** Only for people to read: they end when nobody does. The others change something, or judge by their exit code. */
+  readonly reads?: boolean
   load(): Promise<AddCommand>
 }
 
@@ -24,6 +26,7 @@ export const commandGroups: readonly CommandGroup[] = [
     members: [
       {
         commands: { demo: 'watch an upgrade with faults on a cluster in memory' },
+        reads: true,
         load: async () => (await import('./commands/demo.ts')).addDemo,
       },
       {
@@ -86,22 +89,27 @@ export const commandGroups: readonly CommandGroup[] = [
       },
       {
         commands: { status: 'how updates stand, what waits and why' },
+        reads: true,
         load: async () => (await import('./commands/status.ts')).addStatus,
       },
       {
         commands: { why: 'what a node, update, profile or pod waits for, and what to do' },
+        reads: true,
         load: async () => (await import('./commands/why.ts')).addWhy,
       },
       {
         commands: { nodes: 'every node: role, versions, cordon, phase, reason' },
+        reads: true,
         load: async () => (await import('./commands/nodes.ts')).addNodes,
       },
       {
         commands: { events: 'what Slipway said of updates and nodes, in the order of time' },
+        reads: true,
         load: async () => (await import('./commands/events.ts')).addEvents,
       },
       {
         commands: { logs: 'what the steps on a node wrote' },
+        reads: true,
         load: async () => (await import('./commands/logs.ts')).addLogs,
       },
       {
@@ -140,6 +148,7 @@ export const commandGroups: readonly CommandGroup[] = [
     members: [
       {
         commands: { snapshot: 'save what plan reads of this cluster, as JSON' },
+        reads: true,
         load: async () => (await import('./commands/snapshot.ts')).addSnapshot,
       },
       {
@@ -165,13 +174,22 @@ export const commandGroups: readonly CommandGroup[] = [
       },
       {
         commands: { completion: 'make Tab complete commands, options and names in bash, zsh or fish' },
+        reads: true,
         load: async () => (await import('./commands/completion.ts')).addCompletion,
       },
       {
         commands: { __complete: 'what may stand at the end of a command line' },
+        reads: true,
         hidden: true,
         load: async () => (await import('./commands/complete.ts')).addComplete,
       },
     ],
   },
 ]
+
+/** By all words that may be its command: a name or a context can be called like one. */
+export function onlyReads(argv: readonly string[]): boolean {
+  const members = commandGroups.flatMap((group) => group.members)
+  const meant = members.filter(({ commands }) => argv.some((word) => Object.hasOwn(commands, word)))
+  return meant.length > 0 && meant.every(({ reads = false }) => reads)
+}

@@ -5,10 +5,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import packageJson from '../../package.json' with { type: 'json' }
 import { SystemClock } from '../adapters/clock/system-clock.ts'
 import { SystemRandom } from '../adapters/random/system-random.ts'
+import { onlyReads } from '../cli/command-list.ts'
 import type { CliDependencies } from '../cli/dependencies.ts'
 import { runCli } from '../cli/program.ts'
 import { calledAs } from './called-as.ts'
 import { Connector } from './connector.ts'
+import { outliveReaders } from './lost-reader.ts'
 import { spareMemory } from './spare-memory.ts'
 import { streamTerminal } from './stream-terminal.ts'
 
@@ -67,7 +69,7 @@ const deps: CliDependencies = {
     (await import('./roles/sim-agents-role.ts')).simAgentsRole(role, options, signal),
 }
 
-process.stdout.on('error', endWithReader)
+outliveReaders(process, onlyReads(argv), (code) => process.exit(code))
 const exitCode = await runCli(argv, deps)
 await connector.close()
 // What was said is written out first; then nothing that still waits (a long timer, an idle connection) holds the process.
@@ -94,10 +96,4 @@ async function confirm(question: string): Promise<boolean> {
 
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()))
-}
-
-/** Whoever read our output has gone (`slipway nodes | head`): nothing is left to say. */
-function endWithReader(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(0)
-  throw error
 }
