@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { cliFixture, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
+import { cliFixture, node, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
-import { daemonSets, leases } from '../../api/kube.ts'
+import { daemonSets, leases, nodes } from '../../api/kube.ts'
 import { resourceDefinitionType } from '../../api/kube-definition.ts'
 import { KubeError } from '../../api/kube-error.ts'
 
@@ -54,6 +54,17 @@ describe('doctor', () => {
         message: expect.stringContaining('DaemonSet ops/reboots runs'),
       }),
     )
+  })
+
+  it('expects agents where their DaemonSet wants them', async () => {
+    const metadata = { name: 'slipway-agent', namespace: 'slipway-system' }
+    const template = { spec: { nodeSelector: { pool: 'a' }, containers: [] } }
+    const api = upgradeMidway()
+      .put(daemonSets, { metadata, spec: { selector: {}, template } })
+      .put(nodes, node('win', { labels: { 'kubernetes.io/os': 'windows' } }), node('bare'))
+    const cli = doctored(api)
+    await cli.run('doctor')
+    expect(cli.out.text).toMatch(/^ok {7}Agents +an agent has reported from each of 2 nodes$/m)
   })
 
   it('is an answer as well when nobody answers', async () => {

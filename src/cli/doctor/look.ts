@@ -16,7 +16,7 @@ import type { Seen } from '../../core/preflight/sights.ts'
 import { parseVersion } from '../../core/version.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext } from '../command-context.ts'
-import { operatorName } from '../install/rights.ts'
+import { agentName, operatorName } from '../install/rights.ts'
 import { find, listAll } from '../read-cluster.ts'
 import { callersRights } from './callers-rights.ts'
 import { type Definition, sameDefinition } from './same-definition.ts'
@@ -24,9 +24,10 @@ import { type Definition, sameDefinition } from './same-definition.ts'
 export async function lookAtCluster(context: CommandContext, api: KubeApi, namespace: string): Promise<DoctorView> {
   const { clock, signal, version } = context
   const serverVersion = await api.serverVersion(signal)
-  const [definitions, operator, fences, rights, foreign, policy, found, states] = await Promise.all([
+  const [definitions, operator, agents, fences, rights, foreign, policy, found, states] = await Promise.all([
     seen('the CustomResourceDefinitions', () => definitionSights(context, api)),
     seen('the operator', () => operatorSight(api, namespace, signal)),
+    seen('the agents', () => find(api, daemonSets, { namespace, name: agentName }, signal)),
     seen('the admission policies', () => fenceSights(api, signal)),
     seen('your rights', () => callersRights(api, signal)),
     seen('DaemonSets and Deployments', () => foreignTools(api, signal)),
@@ -34,11 +35,13 @@ export async function lookAtCluster(context: CommandContext, api: KubeApi, names
     seen('the nodes', async () => (await listAll(api, nodes, {}, signal)).items),
     seen('the NodeStates', async () => (await listAll(api, nodeStates, {}, signal)).items),
   ])
+  const daemons = 'seen' in agents ? agents.seen : undefined
+  const agentSelector = daemons && (daemons.spec.template.spec.nodeSelector ?? {})
   const drain = drainOf('seen' in policy ? policy.seen?.spec.drain : undefined, undefined)
   const question = { spec: {}, serverVersion, concerns: () => true, drain }
   const sights = await context.observe(api, question, signal)
   return {
-    ...{ version, namespace, serverVersion, definitions, operator, fences, rights, foreign, policy },
+    ...{ version, namespace, serverVersion, definitions, operator, agentSelector, fences, rights, foreign, policy },
     ...{ nodes: found, states, sights, now: clock.now() },
   }
 }

@@ -32,6 +32,7 @@ function healthy(changes: Partial<DoctorView> = {}): DoctorView {
         lease: { holder: 'operator-a', renewedAt: '2026-11-15T11:59:55Z', seconds: 15 },
       },
     },
+    agentSelector: undefined,
     fences: { seen: [{ name: 'slipway-agent-own-status', bound: true }] },
     rights: { seen: [{ what: 'list nodes', purpose: 'slipway nodes', allowed: true }] },
     foreign: { seen: [] },
@@ -167,6 +168,29 @@ describe('the doctor', () => {
     ],
   ])('tells of %s, and what to do', (_what, changes, finding) => {
     expect(notFine(healthy(changes))).toEqual([expect.objectContaining({ ...finding, nextStep: expect.any(String) })])
+  })
+
+  it('says how to find the agents, by labels that their pods have', () => {
+    const [finding] = notFine(healthy({ namespace: 'ops', states: { seen: [nodeState('cp1')] } }))
+    expect(finding?.nextStep).toContain(
+      'kubectl -n ops get pods -o wide --selector app.kubernetes.io/name=slipway,app.kubernetes.io/component=agent',
+    )
+  })
+
+  const linux = { 'kubernetes.io/os': 'linux' }
+  it.each<[string, DoctorView['agentSelector'], string]>([
+    ['on every node that may run Linux where they are no pods', undefined, 'no agent has reported from w2, w3'],
+    ['on Linux as it comes', linux, 'no agent has reported from w2'],
+    ['where the chart wants them', { pool: 'edge' }, 'an agent has reported from each of 1 nodes'],
+  ])('expects agents %s', (_where, agentSelector, message) => {
+    const found = [
+      node('w1', { labels: { ...linux, pool: 'edge' } }),
+      node('w2', { labels: linux }),
+      node('w3'),
+      node('win', { labels: { 'kubernetes.io/os': 'windows' } }),
+    ]
+    const view = healthy({ agentSelector, nodes: { seen: found }, states: { seen: [nodeState('w1')] } })
+    expect(examine(view).findings.find(({ check }) => check === 'Agents')?.message).toBe(message)
   })
 
   it('lets kured be where its lock is taken', () => {

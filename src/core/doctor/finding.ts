@@ -60,6 +60,8 @@ export interface DoctorView {
   readonly serverVersion: string
   readonly definitions: Seen<readonly DefinitionSight[]>
   readonly operator: Seen<OperatorSight>
+  /** The labels of nodes on which agents run; undefined where they are no pods, or nobody tells. */
+  readonly agentSelector: Readonly<Record<string, string>> | undefined
   readonly fences: Seen<readonly FenceSight[]>
   readonly rights: Seen<readonly RightSight[]>
   readonly foreign: Seen<readonly ForeignTool[]>

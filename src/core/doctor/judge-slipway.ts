@@ -2,6 +2,7 @@
 
 import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
+import { selects } from '../label-selector.ts'
 import { nameList } from '../name-list.ts'
 import { isReady } from '../node/node-facts.ts'
 import { compareVersions } from '../version.ts'
@@ -19,6 +20,9 @@ import {
 
 /** Clocks differ; a leader renews every few seconds. */
 const leaseGraceMs = 60_000
+
+/** The labels of the agents' pods. */
+const agentPods = 'app.kubernetes.io/name=slipway,app.kubernetes.io/component=agent'
 
 const installStep = 'run: slipway install'
 
@@ -104,16 +108,18 @@ function replicas(
   return [standing, warning('Versions', 'VersionDiffers', message, 'use the same version of both')]
 }
 
-function judgeAgents({ version }: DoctorView, nodes: readonly Node[], states: readonly NodeState[]): Finding {
+function judgeAgents(view: DoctorView, nodes: readonly Node[], states: readonly NodeState[]): Finding {
+  const { version, namespace } = view
   const agents = new Map(states.map(({ metadata, status }) => [metadata.name, status?.agent]))
-  const silent = nodes.filter((node) => isReady(node) && !agents.get(node.metadata.name))
+  const homes = nodes.filter((node) => hasAgent(view, node))
+  const silent = homes.filter((node) => isReady(node) && !agents.get(node.metadata.name))
   if (silent.length > 0) {
     const names = nameList(silent.map(({ metadata }) => metadata.name))
     return problem(
       'Agents',
       'AgentMissing',
       `no agent has reported from ${names}`,
-      'is the agent running there? kubectl get pods -A -o wide --selector app.kubernetes.io/name=slipway-agent',
+      `is the agent running there? kubectl -n ${namespace} get pods -o wide --selector ${agentPods}`,
     )
   }
   const other = nodes.filter(({ metadata }) => {
@@ -132,7 +138,13 @@ function judgeAgents({ version }: DoctorView, nodes: readonly Node[], states: re
       'let the roll-out of the agents end, or install the same version',
     )
   }
-  return ok('Agents', `an agent has reported from each of ${nodes.length} nodes`)
+  return ok('Agents', `an agent has reported from each of ${homes.length} nodes`)
+}
+
+/** Agents are for Linux; a node without the label that says so may be any. */
+function hasAgent({ agentSelector }: DoctorView, { metadata: { labels } }: Node): boolean {
+  if (agentSelector) return selects({ matchLabels: agentSelector }, labels)
+  return (labels?.['kubernetes.io/os'] ?? 'linux') === 'linux'
 }
 
 function judgeFences(fences: readonly FenceSight[]): Finding {
