@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cliFixture, node } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
-import { daemonSets, nodes, pods } from '../../api/kube.ts'
+import { daemonSets, namespaces, nodes, pods } from '../../api/kube.ts'
 import { resourceDefinitionType } from '../../api/kube-definition.ts'
 import { maintenancePolicies } from '../../api/maintenance-policy.ts'
 
@@ -92,8 +92,14 @@ describe('the hosts', () => {
     expect(looked(api)).toEqual([])
   })
 
+  it('are not asked after where nothing of it is in the cluster any more', async () => {
+    const { code, out } = await run(oneHost(), ...uninstall)
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Nothing of Slipway was in this cluster') })
+  })
+
   it('are told of where nobody could look after them', async () => {
-    const api = oneHost()
+    const api = await installed(oneHost())
+    api.remove(namespaces, { name: 'slipway-system' })
     const { code, out } = await run(api, ...uninstall)
     expect({ code, out }).toEqual({
       code: 3,

@@ -119,7 +119,7 @@ async function runUninstall(context: CommandContext, options: UninstallOptions):
   }
   const agents = await agentsOf(removal)
   await removeOperator(removal, hasKinds)
-  const left = await clearHosts(removal, agents)
+  const left = await clearHosts(removal, agents, present !== undefined || hasKinds)
   await removeTraces(removal, policy)
   if (hasKinds && !options.keepData) await removeKinds(removal)
   if (hasKinds && options.keepData) await endStop(api, signal)
@@ -181,7 +181,7 @@ async function agentsOf({ api, context, namespace, options }: Removal): Promise<
 }
 
 /** Kept data and kept journals belong together: an agent without its journal would take an order that has ended for a new one. */
-async function clearHosts(removal: Removal, agents: AgentTraits): Promise<HostsLeft> {
+async function clearHosts(removal: Removal, agents: AgentTraits, isThere: boolean): Promise<HostsLeft> {
   const { api, context, namespace, options } = removal
   if (options.keepData || options.keepHostFiles) return { hosts: 'Kept' }
   if (await agentsAreServices(api, context.signal)) {
@@ -189,7 +189,7 @@ async function clearHosts(removal: Removal, agents: AgentTraits): Promise<HostsL
     return { hosts: 'Services' }
   }
   const [found] = await listed(removal, namespaces, { fieldSelector: `metadata.name=${namespace}` })
-  if (!found) return { hosts: 'Unseen', namespace }
+  if (!found) return isThere ? { hosts: 'Unseen', namespace } : { hosts: 'Unasked' }
   const patienceMs = parseDuration(options.timeout)
   const unclean = await withActivity(context, 'looking after the hosts', (activity) =>
     forgetHosts(

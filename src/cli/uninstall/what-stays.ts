@@ -9,6 +9,8 @@ export type HostsLeft =
   | { readonly hosts: 'Kept' }
   /** The agents are services of their hosts: a person takes them off there. */
   | { readonly hosts: 'Services' }
+  /** Nothing was there: it was removed before, or never installed. */
+  | { readonly hosts: 'Unasked' }
   /** The namespace is gone, so that no pod could look. */
   | { readonly hosts: 'Unseen'; readonly namespace: string }
   | { readonly hosts: 'LookedAfter'; readonly unclean: readonly UncleanHost[] }
@@ -33,6 +35,8 @@ function ofHosts(left: HostsLeft, byHand: string): readonly string[] {
     case 'Kept':
     case 'Services':
       return []
+    case 'Unasked':
+      return ['Nothing of Slipway was in this cluster; no host was looked at.']
     case 'Unseen':
       return [
         `No host was looked after: there is no namespace ${left.namespace} for the pods that do it.`,
