@@ -199,6 +199,8 @@ export interface MaintenancePolicy extends KubeObject {
 }
 
 export const policyName = 'default'
+/** Who set spec.paused, where no person did: uninstall takes back what it set itself. Whoever sets it otherwise takes this off. */
+export const stopAnnotation = 'slipway.dev/stopped-by'
 
 export const maintenancePolicyRules: readonly CelRule[] = [
   {

@@ -6,7 +6,7 @@ import { actionRequestSchema } from '../api/console-requests.ts'
 import { type DirectUpdateSpec, directUpdates } from '../api/direct-update.ts'
 import { type KubeObject, nodes, type ResourceType } from '../api/kube.ts'
 import { isKubeError } from '../api/kube-error.ts'
-import { maintenancePolicies, policyName } from '../api/maintenance-policy.ts'
+import { maintenancePolicies, policyName, stopAnnotation } from '../api/maintenance-policy.ts'
 import { nodeProfiles } from '../api/node-profile.ts'
 import { nodeStates } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
@@ -153,8 +153,10 @@ export class ActionDesk {
     const { api } = this.#deps
     const { apiVersion, kind } = maintenancePolicies
     const spec = { paused }
+    // What a person says counts from then on: uninstall does not take it back.
+    const body = { metadata: { annotations: { [stopAnnotation]: null } }, spec }
     try {
-      await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body: { spec } }, signal)
+      await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body }, signal)
     } catch (error) {
       if (!isKubeError(error, 'NotFound')) throw error
       await api.create(maintenancePolicies, { apiVersion, kind, metadata: { name: policyName }, spec }, signal)

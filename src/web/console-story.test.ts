@@ -6,7 +6,7 @@ import { readStream } from '../../test/browser/stream-reader.ts'
 import type { ActionAnswer, ActionRequest, ConsoleError, NodeLog, PlanAnswer, Rights } from '../api/console.ts'
 import { directUpdates } from '../api/direct-update.ts'
 import { nodes } from '../api/kube.ts'
-import { maintenancePolicies, policyName } from '../api/maintenance-policy.ts'
+import { maintenancePolicies, policyName, stopAnnotation } from '../api/maintenance-policy.ts'
 import type { RunReport } from './report.ts'
 
 let bed: ConsoleBed | undefined
@@ -118,6 +118,12 @@ describe('actions are the writes the commands make', () => {
     expect(policy()?.paused).toBe(true)
     await act(on, { action: 'go-on-all' })
     expect(policy()?.paused).toBe(false)
+    const signed = { metadata: { annotations: { [stopAnnotation]: 'uninstall' } }, spec: { paused: true } }
+    on.cluster.server.patch('test', maintenancePolicies, { name: policyName }, { type: 'merge', body: signed })
+    await act(on, { action: 'stop-all' })
+    expect(on.cluster.server.peek(maintenancePolicies, { name: policyName })?.metadata.annotations).not.toHaveProperty([
+      stopAnnotation,
+    ])
     const manifest = `apiVersion: slipway.dev/v1alpha1\nkind: DirectUpdate\nmetadata: { name: by-hand }\nspec: { kubernetes: { version: v1.36.3 } }\n`
     expect(await act(on, { action: 'create', manifest })).toMatchObject({ status: 200 })
     expect(on.cluster.server.peek(directUpdates, { name: 'by-hand' })).toBeDefined()

@@ -1,12 +1,12 @@
 // slipway stop and start: the emergency stop of the whole cluster, and its end.
 
 import type { Command } from 'commander'
-import { maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
+import { maintenancePolicies, policyName, stopAnnotation } from '../../api/maintenance-policy.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { readPolicy } from '../read-cluster.ts'
-import { isUninstallsStop, stopAnnotation } from '../uninstall/work-left.ts'
+import { isUninstallsStop } from '../uninstall/work-left.ts'
 
 interface StopOptions {
   readonly all?: boolean

@@ -70,6 +70,19 @@ describe('uninstall --keep-data after one that was refused', () => {
   })
 })
 
+it.each([
+  ['names the namespace that goes', false, /policies, and namespace slipway-system with its Secrets from this cluster/],
+  ['does not name one that a person made', true, /policies from this cluster/],
+])('the question %s', async (_what, isTheirs, said) => {
+  const api = new FakeKubeApi()
+  if (isTheirs) api.put(namespaces, { metadata: { name: 'slipway-system' } })
+  await installed(api)
+  const questions: string[] = []
+  const confirm = async (question: string) => questions.push(question) < 0
+  await cliFixture(api, { crds, confirm }).run('uninstall')
+  expect(questions).toEqual([expect.stringMatching(said)])
+})
+
 describe('the hosts', () => {
   const uninstall = ['uninstall', '--yes'] as const
   const looked = (api: FakeKubeApi) => api.created.filter(({ kind }) => kind === 'Pod')

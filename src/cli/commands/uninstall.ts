@@ -14,7 +14,7 @@ import { exitCode } from '../exit-code.ts'
 import { installedObjects, remove } from '../install/install-cluster.ts'
 import { agentsAreServices, managedByHelm, presentInstallation } from '../install/present-installation.ts'
 import { agentName, operatorName } from '../install/rights.ts'
-import { isOurMaking } from '../install/whose-namespace.ts'
+import { isOurMaking, isTheirs } from '../install/whose-namespace.ts'
 import { stateDir } from '../install/workloads.ts'
 import { tellerOf, withActivity } from '../progress/activity.ts'
 import { find, listAll, readPolicy } from '../read-cluster.ts'
@@ -106,7 +106,7 @@ async function runUninstall(context: CommandContext, options: UninstallOptions):
   }
   const namespace = present?.namespace ?? options.namespace
   const removal = { context, api, options, namespace }
-  if (!options.yes && !(await context.confirm(questionOf(removal)))) {
+  if (!options.yes && !(await context.confirm(questionOf(removal, await isTheirs(api, namespace, signal))))) {
     throw new SlipwayError('Usage', 'nothing was removed: it has to be confirmed', {
       nextStep: 'answer yes, or run: slipway uninstall --yes',
     })
@@ -130,11 +130,10 @@ async function runUninstall(context: CommandContext, options: UninstallOptions):
   return needsPerson(left) ? exitCode.blocked : exitCode.done
 }
 
-function questionOf({ namespace, options }: Removal): string {
+function questionOf({ namespace, options }: Removal, isGuest: boolean): string {
   const hosts = options.keepHostFiles ? '' : ', the journals on all hosts'
-  const data = options.keepData
-    ? ''
-    : `${hosts}, all updates, profiles and policies, and namespace ${namespace} with its Secrets`
+  const home = isGuest ? '' : `, and namespace ${namespace} with its Secrets`
+  const data = options.keepData ? '' : `${hosts}, all updates, profiles and policies${home}`
   return `This removes Slipway${data} from this cluster. Go on? Type yes: `
 }
 

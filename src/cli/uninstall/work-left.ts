@@ -1,6 +1,11 @@
 // Before Slipway goes: nothing new may start, and nothing may be under way.
 
-import { type MaintenancePolicy, maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
+import {
+  type MaintenancePolicy,
+  maintenancePolicies,
+  policyName,
+  stopAnnotation,
+} from '../../api/maintenance-policy.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { hasStopped } from '../../core/node/order.ts'
@@ -8,9 +13,6 @@ import type { KubeApi } from '../../ports/kube-api.ts'
 import { listAll, readPolicy } from '../read-cluster.ts'
 
 const namedAtMost = 5
-
-/** On the policy: who set spec.paused, where no person did. */
-export const stopAnnotation = 'slipway.dev/stopped-by'
 
 export function isUninstallsStop({ metadata }: MaintenancePolicy): boolean {
   return metadata.annotations?.[stopAnnotation] === 'uninstall'
