@@ -45,7 +45,8 @@ describe.skipIf(missing)('the command line and a real API server', () => {
     }
     const { api } = await realClient(server.kubeconfigPath)
     const { spec, status } = node('only-node')
-    await api.create(nodes, { metadata: { name: 'only-node' }, spec, ...(status && { status }) }, signal)
+    const metadata = { name: 'only-node', labels: { 'kubernetes.io/os': 'linux' } }
+    await api.create(nodes, { metadata, spec, ...(status && { status }) }, signal)
     await api.close()
   })
 

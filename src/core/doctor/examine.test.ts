@@ -182,6 +182,7 @@ describe('the doctor', () => {
     ['on every node that may run Linux where they are no pods', undefined, 'no agent has reported from w2, w3'],
     ['on Linux as it comes', linux, 'no agent has reported from w2'],
     ['where the chart wants them', { pool: 'edge' }, 'an agent has reported from each of 1 nodes'],
+    ['somewhere', { pool: 'egde' }, 'no node has the labels that the agents want, so that none runs'],
   ])('expects agents %s', (_where, agentSelector, message) => {
     const found = [
       node('w1', { labels: { ...linux, pool: 'edge' } }),

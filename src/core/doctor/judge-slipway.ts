@@ -112,6 +112,14 @@ function judgeAgents(view: DoctorView, nodes: readonly Node[], states: readonly 
   const { version, namespace } = view
   const agents = new Map(states.map(({ metadata, status }) => [metadata.name, status?.agent]))
   const homes = nodes.filter((node) => hasAgent(view, node))
+  if (homes.length === 0 && nodes.length > 0) {
+    return problem(
+      'Agents',
+      'AgentMissing',
+      'no node has the labels that the agents want, so that none runs',
+      `look at their nodeSelector: kubectl -n ${namespace} get daemonset slipway-agent -o yaml`,
+    )
+  }
   const silent = homes.filter((node) => isReady(node) && !agents.get(node.metadata.name))
   if (silent.length > 0) {
     const names = nameList(silent.map(({ metadata }) => metadata.name))
