@@ -5,9 +5,9 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Command, CommandResult } from '../../ports/host.ts'
 import { SystemClock } from '../clock/system-clock.ts'
+import { makeOwnFolder } from '../disk/own-folder.ts'
 import { SystemRandom } from '../random/system-random.ts'
 import { backupStores } from './open-stores.ts'
-import { makeOwnFolder } from './own-folder.ts'
 
 const { signal } = new AbortController()
 const folder = mkdtempSync(join(tmpdir(), 'slipway-nfs-'))

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { StorePlace } from '../../api/backup.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { CommandResult, Host } from '../../ports/host.ts'
+import { leftFolders, makeOwnFolder } from '../disk/own-folder.ts'
 import { machinePath } from '../host/machine-path.ts'
-import { leftFolders, makeOwnFolder } from './own-folder.ts'
 
 export interface NfsTools {
   readonly host: Pick<Host, 'run'>

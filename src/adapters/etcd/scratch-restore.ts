@@ -15,8 +15,8 @@ import { roomNeeded, type ScratchLook, whyUnproven } from '../../core/restore/pr
 import type { Host, ProcessIdentity } from '../../ports/host.ts'
 import type { RestoreProof } from '../../ports/restore-proof.ts'
 import type { SecureRequests } from '../../ports/secure-requests.ts'
-import { leftFolders, makeOwnFolder } from '../backup/own-folder.ts'
 import { systemCode } from '../disk/disk-error.ts'
+import { leftFolders, makeOwnFolder } from '../disk/own-folder.ts'
 import { findPrograms, type ProgramWish } from './find-programs.ts'
 
 export interface ScratchRestoreOptions {

@@ -4,8 +4,8 @@
 import { mkdir, mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import process from 'node:process'
-import { unlessMissing } from '../disk/disk-error.ts'
 import { startTimeOf } from '../host/process-table.ts'
+import { unlessMissing } from './disk-error.ts'
 
 /** Boot, pid and start time of its maker: a pid alone is given away again. Short, for a socket's path has 107 bytes. */
 const shape = /^([0-9a-f]{8})-(\d+)-(\d+)-/
