@@ -48,6 +48,22 @@ describe('a node that a gate held and that is tried again', () => {
     await running.succeeds()
     expect(cluster.state('w1')?.status?.rollout?.failure).toBeUndefined()
   })
+
+  scenario('is asked for when its work is done again, not before', { nodes: 3, web }, async (story) => {
+    const { cluster, update, person } = story
+    web.answers('shop.example', broken)
+    const running = update.script('true', { gates, ...onlyW1, drain: { timeout: '30m' } })
+    await cluster.nodeIs('w1', 'Failed', 'GateFailed')
+    await person.createsPod('lonely', 'w1')
+    await running.isRetried('1')
+    await cluster.nodeIs('w1', 'Draining', 'PodUnmanaged')
+    // Longer than the gate has.
+    await cluster.pass(120_000)
+    await person.deletes(pods, { namespace: shop, name: 'lonely' })
+    await cluster.nodeIs('w1', 'Verifying', 'GateWaiting')
+    web.answers('shop.example', ok)
+    await running.succeeds()
+  })
 })
 
 describe('a node that failed and is left out', () => {

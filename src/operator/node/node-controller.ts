@@ -50,6 +50,8 @@ export interface NodeControllerOptions {
 /** More decisions in a row than any healthy path needs: then let others have a turn. */
 const maxLooks = 12
 const again = 'again'
+/** Where gates are waited for: what another attempt brings is asked about when it is there. */
+const gated: ReadonlySet<Rollout['phase']> = new Set(['Verifying', 'RequiresAttention'])
 
 export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
   const { ports, cluster, book } = options
@@ -150,6 +152,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
         await act.setRollout(ports.api, cluster, state, decision, signal)
         noteRollout(view, decision.rollout)
         if (decision.rollout.phase !== 'Draining') held.stopDrain()
+        if (!gated.has(decision.rollout.phase)) held.asksGates = false
         return false
       case 'watchPods':
         await held.watchPods().learn(signal)
