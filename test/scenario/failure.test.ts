@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { nodes } from '../../src/api/kube.ts'
+import { releasingPatch } from '../../src/core/steering/hold-node.ts'
 import { scenario } from './story.ts'
 import { scriptOf } from './story-update.ts'
 
@@ -97,6 +99,24 @@ describe('a journal that is damaged', () => {
     await machine.disk.write(path, whole, 0o600)
     await running.succeeds()
     expect(cluster.allRuns).toEqual({ cp1: 1, w1: 1, w2: 1, w3: 1 })
+  })
+
+  scenario('its node released, the others go on without it, and that it failed stands', { nodes: 3 }, async (story) => {
+    const { cluster, update, person } = story
+    const running = update.script('true', { strategy: { maxFailures: 1 } })
+    await cluster.nodeIs('w1', 'Working')
+    const machine = cluster.machine('w1')
+    const [order = ''] = await machine.disk.names(folder)
+    await machine.disk.write(`${folder}/${order}/order.json`, 'garbage', 0o600)
+    machine.agent?.crash()
+    await cluster.nodeIs('w1', 'RequiresAttention', 'JournalCorrupt')
+    const node = cluster.node('w1')
+    await person.changes(nodes, 'w1', (node && releasingPatch(node, cluster.state('w1'))) ?? {})
+    await cluster.nodeIs('w1', 'Failed', 'JournalCorrupt')
+    await running.fails()
+    expect(running.status.summary).toMatchObject({ done: 2, failed: 1 })
+    await cluster.until('all slots are back', () => cluster.ledger.grants.length === 0)
+    expect(cluster.taken).toEqual([])
   })
 
   scenario(

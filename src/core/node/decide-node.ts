@@ -118,7 +118,7 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
       })
     case 'Refused':
     case 'RequiresAttention':
-      if (rollout.phase === 'RequiresAttention') return { action: 'wait' }
+      if (rollout.phase === 'RequiresAttention') return leaveToPerson(view, operation, rollout) ?? { action: 'wait' }
       return enter(view, rollout, 'RequiresAttention', {
         reason: report.reason ?? { code: 'OrderRefused', message: 'the agent refused the order and gave no reason' },
       })
@@ -156,7 +156,7 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
     return mayLeave(view) ? enter(view, rollout, 'Done', { finished: true }) : { action: 'uncordon' }
   }
   if (rollout.phase === 'Verifying' || rollout.phase === 'RequiresAttention') {
-    return watchDeadline(view, rollout, verdict.reason)
+    return leaveToPerson(view, operation, rollout) ?? watchDeadline(view, rollout, verdict.reason)
   }
   return enter(view, rollout, 'Verifying', {
     deadlineMs: parseDuration(operation.nodeTimeout),
@@ -231,6 +231,13 @@ function leaveFailed(view: NodeView, { disruption }: Operation, rollout: Rollout
   // A hook refused the node before anything was done to it: it is no node that is away.
   const isUntouched = rollout.cordon === undefined && isPutBack(view.node)
   return isAborted(rollout) || isReleased(view) || isUntouched ? { action: 'returnGrant' } : { action: 'wait' }
+}
+
+/** It called for a person, and one has put the node back: all else goes on without it. */
+function leaveToPerson(view: NodeView, { disruption }: Operation, rollout: Rollout): NodeAction | undefined {
+  const { reason, phase } = rollout
+  const isReleased = phase === 'RequiresAttention' && disruption === 'Drain' && isPutBack(view.node)
+  return isReleased ? enter(view, rollout, 'Failed', reason && { reason }) : undefined
 }
 
 /** It failed, and a person has put the node back: it is theirs to say that it is fit. */
