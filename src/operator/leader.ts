@@ -299,9 +299,9 @@ async function reconcileGrants(
   }
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
-  if (isAsking) await eyes.ask(signal)
+  if (isAsking || eyes.askAgainMs() === 0) await eyes.ask(signal)
   const early = isAsking ? eyes.earlyMs() : 0
-  const waitsMs = [againMs, early > 0 ? early : undefined].flatMap((ms) => ms ?? [])
+  const waitsMs = [againMs, early > 0 ? early : undefined, eyes.askAgainMs()].flatMap((ms) => ms ?? [])
   return waitsMs.length > 0 ? { afterMs: Math.min(...waitsMs) } : undefined
 }
 

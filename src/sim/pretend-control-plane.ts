@@ -42,6 +42,11 @@ export class PretendControlPlane implements SecureRequests {
     this.#alarms.push({ memberID: this.#idOf(name), alarm })
   }
 
+  /** As `etcdctl alarm disarm` does. */
+  disarm(): void {
+    this.#alarms.length = 0
+  }
+
   /** The API server of that machine runs, and says that it is not ready. */
   unreadyApiServer(name: string, problem: string): void {
     this.#unready.set(name, problem)

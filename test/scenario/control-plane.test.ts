@@ -48,6 +48,31 @@ describe('a control plane of three', () => {
     await waiting.succeeds()
   })
 
+  scenario('goes on within a minute or so when a person has disarmed an alarm of etcd', three, async (story) => {
+    const { cluster, update } = story
+    cluster.sim.controlPlaneServers.raiseAlarm('NOSPACE', 'cp2')
+    const waiting = await update.kubernetes(target).is('InProgress', 'EtcdAlarm')
+    await cluster.pass(3 * minuteMs)
+    expect(cluster.taken).toEqual([])
+    cluster.sim.controlPlaneServers.disarm()
+    await cluster.pass(90_000)
+    expect(cluster.taken).not.toEqual([])
+    await waiting.succeeds()
+  })
+
+  scenario('an agent that told of trouble and died is named, not the trouble', three, async (story) => {
+    const { cluster, update, faults } = story
+    cluster.sim.controlPlaneServers.unreadyApiServer('cp3', '[-]etcd failed')
+    const waiting = await update.kubernetes(target).is('InProgress', 'ApiServerNotReady')
+    faults.keepAway('cp3')
+    cluster.machine('cp3').agent?.crash()
+    await cluster.pass(3 * minuteMs)
+    expect(waiting.condition('Blocked')).toMatchObject({
+      reason: 'ControlPlaneUnknown',
+      message: expect.stringContaining('cp3 has not said'),
+    })
+  })
+
   scenario('a member that falls during the drain is waited for before the first step', three, async (story) => {
     const { cluster, update } = story
     const running = await update.kubernetes(target).starts()

@@ -18,6 +18,10 @@ interface Question {
 
 /** An agent that is there answers within this; before it is over nobody is told that one is silent. */
 const patienceMs = 10_000
+/** While one may not leave it is asked so often whether that is still so: what is wrong is mended by people, who tell nobody. */
+const askAgainMs = 60_000
+/** Who owes an answer so long is silent, whatever was said before. */
+const silentMs = 30_000
 /** So long an answer is good enough to take a node away; the agent looks again itself before it does. */
 const freshMs = 20_000
 
@@ -28,6 +32,7 @@ export class ControlPlaneEyes {
   readonly #questions = new Map<string, Question>()
   #count = 0
   #isAwaited = false
+  #askedMs = Number.NEGATIVE_INFINITY
 
   constructor(ports: OperatorPorts, cluster: Cluster, epoch: () => number) {
     this.#ports = ports
@@ -57,9 +62,8 @@ export class ControlPlaneEyes {
 
   /** Why this control-plane node may not leave now. */
   obstacle(node: string, apiAway: ApiAway): Reason | undefined {
-    // Who sees something wrong says so by himself when it is well again: nobody is asked meanwhile.
     const reason =
-      this.#judge(node, apiAway, (name) => this.#report(name)) ??
+      this.#judge(node, apiAway, (name) => (this.#isSilent(name) ? undefined : this.#report(name))) ??
       this.#judge(node, apiAway, (name) => this.#fresh(name))
     if (reason) this.#isAwaited = true
     return reason
@@ -67,6 +71,7 @@ export class ControlPlaneEyes {
 
   /** Asks those whose answer is not fresh and who do not owe one. */
   async ask(signal: AbortSignal): Promise<void> {
+    this.#askedMs = this.#ports.clock.monotonicMs()
     await Promise.all(this.#unheard().map((name) => this.#askOne(name, signal)))
   }
 
@@ -78,6 +83,16 @@ export class ControlPlaneEyes {
       return this.#owed(name)?.askedMs ?? now
     })
     return Math.max(0, Math.min(now, ...since) + patienceMs - now)
+  }
+
+  /** When it is time to ask again, though all have said what is wrong; undefined where nobody waits. */
+  askAgainMs(): number | undefined {
+    return this.#isAwaited ? Math.max(0, this.#askedMs + askAgainMs - this.#ports.clock.monotonicMs()) : undefined
+  }
+
+  #isSilent(name: string): boolean {
+    const askedMs = this.#owed(name)?.askedMs
+    return askedMs !== undefined && this.#ports.clock.monotonicMs() - askedMs > silentMs
   }
 
   #unheard(): readonly string[] {
