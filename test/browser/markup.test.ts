@@ -31,6 +31,8 @@ beforeAll(async () => {
   view = await openPage(browser, bed, 'fleet')
 })
 afterAll(async () => {
+  // What the page still asks for when it is closed has no answer to put anything into.
+  await browser?.context.unrouteAll({ behavior: 'ignoreErrors' })
   await browser?.close()
   await bed?.stop()
 })
