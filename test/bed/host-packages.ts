@@ -16,17 +16,23 @@ const packageOf = {
   'systemd-nspawn': 'systemd-container',
 } as const
 
-/** Makes sure all of them are there; throws with the words to type where this user may not install. */
-export async function needHostPackages(packages: Readonly<Record<string, string>> = packageOf): Promise<void> {
-  if ((await missingOf(packages)).length === 0) return
+/** Makes sure all of them are there; throws with the words to type where nothing is to be installed, or this user may not. */
+export async function needHostPackages(
+  packages: Readonly<Record<string, string>> = packageOf,
+  how: 'install' | 'look' = 'install',
+): Promise<void> {
+  const missing = await missingOf(packages)
+  if (missing.length === 0) return
+  const install = ['install', '-y', '-qq', '--no-install-recommends']
+  if (how === 'look' || process.getuid?.() !== 0)
+    throw new Error(`needed: apt-get ${[...install, ...missing].join(' ')}`)
   await withApt(async () => {
     // Another may have installed them meanwhile.
-    const missing = await missingOf(packages)
-    if (missing.length === 0) return
-    const command = ['install', '-y', '-qq', '--no-install-recommends', ...missing]
-    if (process.getuid?.() !== 0) throw new Error(`the bed needs: apt-get ${command.join(' ')}`)
+    const still = await missingOf(packages)
+    if (still.length === 0) return
     const env = { DEBIAN_FRONTEND: 'noninteractive' }
-    await withFreshLists(() => runProgram('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...command], { env }))
+    const words = ['-o', 'DPkg::Lock::Timeout=300', ...install, ...still]
+    await withFreshLists(() => runProgram('apt-get', words, { env }))
   })
 }
 

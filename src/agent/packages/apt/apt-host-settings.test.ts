@@ -2,9 +2,10 @@
 
 import { truncate } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { AptBench, noAptHere } from '../../../../test/agent/apt-bench.ts'
+import { AptBench, whyNoApt } from '../../../../test/agent/apt-bench.ts'
 import type { StageResult, UpgradeRequest } from '../package-manager.ts'
 
+const missing = await whyNoApt()
 const signal = new AbortController().signal
 const debian = { Origin: 'Debian', Suite: 'stable', Codename: 'bookworm' }
 const security = { Origin: 'Debian', Suite: 'stable-security', Codename: 'bookworm-security' }
@@ -22,7 +23,7 @@ const upgradeOf = (bench: AptBench, more: Partial<UpgradeRequest>): Promise<Stag
     signal,
   )
 
-describe.skipIf(noAptHere)('a host with APT::Default-Release', () => {
+describe.skipIf(missing)('a host with APT::Default-Release', () => {
   it('installs what was staged, though no release is known without sources', async () => {
     await using bench = await AptBench.open(defaultRelease, { plain: '1.0' })
     await bench.publish('debian', [{ name: 'plain', version: '2.0' }], debian)
@@ -54,7 +55,7 @@ describe.skipIf(noAptHere)('a host with APT::Default-Release', () => {
   })
 })
 
-describe.skipIf(noAptHere)('a host with pins', () => {
+describe.skipIf(missing)('a host with pins', () => {
   it.each(['/etc/apt/preferences', '/etc/apt/preferences.d/kubernetes'])(
     'keeps the exceptions of an upgrade as they are, whatever %s says',
     async (path) => {
@@ -76,7 +77,7 @@ describe.skipIf(noAptHere)('a host with pins', () => {
   })
 })
 
-describe.skipIf(noAptHere)('a host with a full /boot', () => {
+describe.skipIf(missing)('a host with a full /boot', () => {
   it('is not given another kernel, but all else', async () => {
     await using bench = await AptBench.open('', { plain: '1.0', 'linux-image-amd64': '1.0' })
     await bench.publish('debian', [{ name: 'plain', version: '2.0' }], debian)
@@ -89,7 +90,7 @@ describe.skipIf(noAptHere)('a host with a full /boot', () => {
   })
 })
 
-describe.skipIf(noAptHere)('a host with repositories in its own folders', () => {
+describe.skipIf(missing)('a host with repositories in its own folders', () => {
   it('has their packages among the staged files', async () => {
     await using bench = await AptBench.open('', { one: '1.0', two: '1.0' })
     const folders = [
