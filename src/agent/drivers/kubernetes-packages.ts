@@ -9,6 +9,7 @@ import { packageManagerOf } from '../packages/find-package-manager.ts'
 import type { RepositorySwitch } from '../packages/package-manager.ts'
 import { sourcesOf } from '../packages/package-sources.ts'
 import { packageStep } from '../packages/package-step.ts'
+import { stageOnce } from '../packages/stage-once.ts'
 import type { ActStep, JobStep, Notes, Picture, Staging } from './driver.ts'
 import { targetVersion } from './kubernetes-target.ts'
 
@@ -31,14 +32,14 @@ export async function stageComponent(
   }
   const version = targetVersion(order)
   const switches = order.work.bundle ? [] : await manager.kubernetesRepositories(version, signal)
-  if (!(await notes.read(switchesNote, repositorySwitchesSchema))) await notes.write(switchesNote, { switches })
+  // As the files are now: somebody may have changed them since they were looked at first.
+  await notes.write(switchesNote, { switches })
   const files = switches.map(({ path, after }) => ({ path, content: after }))
   const sources = sourcesOf(staging, manager, files)
   const wanted = [{ name, version: version.text.slice(1) }]
-  const result = await manager.stage({ folder: `${stagingFolder}/${name}`, sources, wanted }, signal)
-  if (!result.ok) return result.reason
-  await notes.write(stagedNote(name), result.staged)
-  return undefined
+  const request = { folder: `${stagingFolder}/${name}`, sources, wanted }
+  const result = await stageOnce(staging, manager, stagedNote(name), () => manager.stage(request, signal), signal)
+  return result.ok ? undefined : result.reason
 }
 
 export function noPackageManager(name: string): Reason {

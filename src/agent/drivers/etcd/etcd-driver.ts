@@ -9,8 +9,10 @@ import type { SecureRequests } from '../../../ports/secure-requests.ts'
 import { lookAtEtcd } from '../../control-plane/look-at-etcd.ts'
 import { notePeers, peerObstacle } from '../../control-plane/peers.ts'
 import { packageManagerOf } from '../../packages/find-package-manager.ts'
+import type { StageResult } from '../../packages/package-manager.ts'
 import { sourcesOf } from '../../packages/package-sources.ts'
 import { packageStep } from '../../packages/package-step.ts'
+import { stageOnce } from '../../packages/stage-once.ts'
 import type { ActStep, Driver, JobStep, Staging, StepContext } from '../driver.ts'
 import { noPackageManager, packagePicture } from '../kubernetes-packages.ts'
 import { asksFor, bringsPrograms } from '../kubernetes-target.ts'
@@ -48,7 +50,7 @@ export function etcdDriver(requests: SecureRequests): Driver {
 }
 
 async function stage(staging: Staging, requests: SecureRequests, signal: AbortSignal): Promise<Reason | undefined> {
-  const { host, notes, stagingFolder } = staging
+  const { host, stagingFolder } = staging
   if (!(await isHostService(host, signal))) return undefined
   const manager = await packageManagerOf(host, signal)
   if (!manager) return noPackageManager('etcd')
@@ -64,19 +66,22 @@ async function stage(staging: Staging, requests: SecureRequests, signal: AbortSi
   await notePeers(staging, requests, signal)
   const wanted = [...installed.keys()].map((name) => ({ name }))
   const request = { folder: `${stagingFolder}/etcd`, sources: sourcesOf(staging, manager), wanted }
-  const result = await manager.stage(request, signal)
-  if (!result.ok) return result.reason
-  const skips = result.staged.packages.find(
-    ({ wanted: asked, previous, version }) =>
-      asked && previous !== undefined && (etcdMinorsBetween(previous, version) ?? 2) > 1,
-  )
-  if (skips) {
-    const { name, previous, version } = skips
-    const message = `etcd is upgraded one minor version at a time: ${name} ${previous} cannot become ${version} at once`
-    return { code: 'VersionSkipsMinor', message }
-  }
-  await notes.write(stagedNote, result.staged)
-  return undefined
+  const stageIt = async () => withoutSkip(await manager.stage(request, signal))
+  const result = await stageOnce(staging, manager, stagedNote, stageIt, signal)
+  return result.ok ? undefined : result.reason
+}
+
+function withoutSkip(result: StageResult): StageResult {
+  const skips =
+    result.ok &&
+    result.staged.packages.find(
+      ({ wanted, previous, version }) =>
+        wanted && previous !== undefined && (etcdMinorsBetween(previous, version) ?? 2) > 1,
+    )
+  if (!skips) return result
+  const { name, previous, version } = skips
+  const message = `etcd is upgraded one minor version at a time: ${name} ${previous} cannot become ${version} at once`
+  return { ok: false, reason: { code: 'VersionSkipsMinor', message } }
 }
 
 /** Before the packages: some restart their service by themselves. Our own member may be down already, cut off in the middle. */

@@ -8,6 +8,7 @@ import type { Host } from '../../../ports/host.ts'
 import { packageManagerOf } from '../../packages/find-package-manager.ts'
 import { sourcesOf } from '../../packages/package-sources.ts'
 import { packageStep } from '../../packages/package-step.ts'
+import { stageOnce } from '../../packages/stage-once.ts'
 import type { Driver, JobStep, Staging, StepContext } from '../driver.ts'
 import { noPackageManager, packagePicture } from '../kubernetes-packages.ts'
 import { asksFor, bringsPrograms } from '../kubernetes-target.ts'
@@ -41,7 +42,7 @@ export const runtimeDriver: Driver = {
 }
 
 async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | undefined> {
-  const { host, stagingFolder, notes } = staging
+  const { host, stagingFolder } = staging
   const runtime = await findRuntime(host, signal)
   if (!runtime)
     return { code: 'RuntimeUnknown', message: 'the kubelet’s container runtime is none that we know to upgrade' }
@@ -60,10 +61,9 @@ async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | un
   }
   const wanted = [...installed.keys()].map((name) => ({ name }))
   const folder = `${stagingFolder}/runtime`
-  const result = await manager.stage({ folder, sources: sourcesOf(staging, manager), wanted }, signal)
-  if (!result.ok) return result.reason
-  await notes.write(stagedNote, result.staged)
-  return undefined
+  const request = { folder, sources: sourcesOf(staging, manager), wanted }
+  const result = await stageOnce(staging, manager, stagedNote, () => manager.stage(request, signal), signal)
+  return result.ok ? undefined : result.reason
 }
 
 function restartStep(name: string): JobStep {
