@@ -60,6 +60,7 @@ export class PretendSystem {
     if (verb === 'disable') unit.file = 'disabled'
     if (verb === 'stop') unit.active = 'inactive'
     if (verb === 'start' || verb === 'restart') {
+      if (unit.load === 'not-found') return failed(`Unit ${name} not found.`, 5)
       unit.active = this.broken.has(name) ? 'failed' : 'active'
       if (this.broken.has(name))
         return failed(`Job for ${name} failed because the control process exited with error code.`)

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { isUnitFile, parseUnit, unitDifference, type WantedUnit } from './systemd-unit.ts'
+import { FakeHost } from '../../../../test/agent/fake-host.ts'
+import { PretendSystem } from '../../../../test/agent/pretend-system.ts'
+import { ManualClock } from '../../../../test/fakes/manual-clock.ts'
+import { MemoryDisk } from '../../../../test/fakes/memory-disk.ts'
+import { isUnitFile, parseUnit, restartUnit, unitDifference, type WantedUnit } from './systemd-unit.ts'
 
 const name = 'chrony.service'
 
@@ -43,4 +47,18 @@ test.each([
   ['/opt/etc/systemd/system/a.service', false],
 ])('systemd reads %s: %s', (path, reads) => {
   expect(isUnitFile(path)).toBe(reads)
+})
+
+test.each([
+  ['loaded', 'restart'],
+  // As systemd calls one that runs while its file is gone.
+  ['not-found', 'stop'],
+])('a unit that runs and is %s: %s', async (load, verb) => {
+  const disk = new MemoryDisk()
+  const host = new FakeHost(disk, new ManualClock())
+  const system = new PretendSystem(() => disk)
+  system.units.set(name, { load, active: 'active', file: '' })
+  host.answer = (command) => system.answer(command)
+  await restartUnit(host, name, new AbortController().signal)
+  expect(system.commands.at(-1)).toBe(`systemctl ${verb} -- ${name}`)
 })

@@ -109,7 +109,9 @@ export async function reloadUnits(host: Host, signal: AbortSignal): Promise<void
 export async function restartUnit(host: Host, name: string, signal: AbortSignal): Promise<void> {
   const look = await lookAtUnit(host, name, signal)
   if (isActive(look) || look.active === 'failed' || look.isSkipped) {
-    await answerOf(host, { argv: ['systemctl', 'restart', '--', name], timeoutMs }, signal, 'UnitFailed')
+    // Its file is gone: what still runs cannot be started again.
+    const verb = look.load === 'not-found' ? 'stop' : 'restart'
+    await answerOf(host, { argv: ['systemctl', verb, '--', name], timeoutMs }, signal, 'UnitFailed')
   }
 }
 
