@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -187,3 +187,11 @@ describe('LinuxHost', () => {
 async function fileHas(path: string, text: string): Promise<void> {
   while (!existsSync(path) || !(await readFile(path, 'utf8')).includes(text)) await delay(20)
 }
+
+it('reads the boot id again where it could not be read', async () => {
+  const late = new LinuxHost({ disk: new FileDisk(), log: silentLog, root: folder })
+  await expect(late.bootId()).rejects.toThrow('ENOENT')
+  await mkdir(join(folder, 'proc/sys/kernel/random'), { recursive: true })
+  await writeFile(join(folder, 'proc/sys/kernel/random/boot_id'), 'one\n')
+  expect(await late.bootId()).toBe('one')
+})

@@ -63,7 +63,14 @@ export class LinuxHost implements Host {
 
   /** As the machine says it: a container's own /proc may tell of another. */
   bootId(): Promise<string> {
-    this.#bootId ??= readFile(`${this.#root}/proc/sys/kernel/random/boot_id`, 'utf8').then((text) => text.trim())
+    this.#bootId ??= readFile(`${this.#root}/proc/sys/kernel/random/boot_id`, 'utf8').then(
+      (text) => text.trim(),
+      (error: unknown) => {
+        // Read again when it is asked for again.
+        this.#bootId = undefined
+        throw error
+      },
+    )
     return this.#bootId
   }
 
