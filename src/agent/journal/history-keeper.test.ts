@@ -75,6 +75,19 @@ describe('the history on the host', () => {
     }
   })
 
+  it('holds nothing that was staged for an order that has ended', async () => {
+    const bench = await threeOrders()
+    bench.kill()
+    // As one that died when it had written the end.
+    bench.disk.budget = Number.POSITIVE_INFINITY
+    await bench.disk.makeFolder(`${stateDir}/orders/op-3/staging`)
+    bench.disk.putResult(`${stateDir}/orders/op-3/staging/large.deb`, 'large')
+    bench.launch()
+    await bench.clock.advance(60_000)
+    expect(bench.files().filter((path) => path.includes('/staging'))).toEqual([])
+    expect(bench.orders()).toEqual(['op-1', 'op-2', 'op-3'])
+  })
+
   it('leaves alone what cannot be read', async () => {
     const bench = await threeOrders()
     bench.disk.putResult(`${stateDir}/orders/op-1/order.json`, 'half')

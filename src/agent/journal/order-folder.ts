@@ -52,7 +52,7 @@ const failureFile = 'failure'
 const warningsFile = 'warnings'
 const contentFolder = 'content'
 const noteFolder = 'notes'
-const stagingFolder = 'staging'
+export const stagingFolder = 'staging'
 export const logFolder = 'logs'
 /** What is a folder in an order's own. */
 export const orderFolders: readonly string[] = [contentFolder, noteFolder, stagingFolder, logFolder]

@@ -1,7 +1,7 @@
 import type { Disk } from '../../ports/disk.ts'
 import type { Log } from '../../ports/log.ts'
 import { type EndedOrder, type Keeping, leftovers } from './leftovers.ts'
-import { hasEnded, isEndFile, logFolder, OrderFolder, orderFile, orderFolders } from './order-folder.ts'
+import { hasEnded, isEndFile, logFolder, OrderFolder, orderFile, orderFolders, stagingFolder } from './order-folder.ts'
 
 export interface PruneOptions {
   readonly disk: Disk
@@ -20,6 +20,8 @@ export async function prune({ disk, log, stateDir, keeping, openOrder }: PruneOp
     const path = `${orders}/${name}`
     const names = await disk.names(path)
     if (!hasEnded(names)) continue
+    // Of one whose agent died when it had written the end.
+    if (names.includes(stagingFolder)) await disk.removeFolder(`${path}/${stagingFolder}`)
     if (!names.includes(orderFile)) await removeOrder(disk, path)
     else {
       const order = await endedOrder(disk, path, name, openOrder, log)
