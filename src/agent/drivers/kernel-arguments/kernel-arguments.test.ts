@@ -104,6 +104,14 @@ describe('kernel arguments', () => {
     })
   })
 
+  it('are not unsupported where rpm-ostree does not answer just now', async () => {
+    const { host } = hostWith('none', [])
+    await host.files.write('/run/ostree-booted', '', attributes)
+    const busy = { exitCode: 1, stdout: '', stderr: 'error: Timeout was reached' }
+    host.answer = ({ argv }) => (argv[0] === 'rpm-ostree' ? busy : absent)
+    await expect(readKernelArguments(host, signal)).rejects.toMatchObject({ code: 'StagingFailed' })
+  })
+
   it('are the image’s on a bootc host', async () => {
     const { host } = hostWith('grubby', ['ro'])
     await host.files.write('/run/ostree-booted', '', attributes)

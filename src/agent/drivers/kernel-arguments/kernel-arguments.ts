@@ -24,6 +24,8 @@ const grubDefaults = '/etc/default/grub'
 const grubConfig = '/boot/grub/grub.cfg'
 const configBytes = 4 * 1024 * 1024
 const changeTimeoutMs = 10 * 60_000
+/** As a shell says it. */
+const noSuchProgram = 127
 
 /** What the next boot gets; undefined where the host has no tool we know. */
 export async function readKernelArguments(host: Host, signal: AbortSignal): Promise<readonly string[] | undefined> {
@@ -52,7 +54,11 @@ export async function changeKernelArguments(
 async function find(host: Host, signal: AbortSignal): Promise<Found | undefined> {
   const rpmOstree = await host.run({ argv: ['rpm-ostree', 'kargs'], timeoutMs: changeTimeoutMs }, signal)
   if (rpmOstree.exitCode === 0) return { tool: 'rpm-ostree', current: splitKernelArguments(rpmOstree.stdout) }
-  if ((await host.files.look('/run/ostree-booted')).kind !== 'none') return undefined
+  if ((await host.files.look('/run/ostree-booted')).kind !== 'none') {
+    if (rpmOstree.exitCode === noSuchProgram) return undefined
+    const said = rpmOstree.stderr.trim().slice(-400)
+    throw new SlipwayError('StagingFailed', `rpm-ostree kargs ended with ${rpmOstree.exitCode}: ${said}`)
+  }
   const grubby = await host.run({ argv: ['grubby', '--info=DEFAULT'] }, signal)
   const byGrubby = grubby.exitCode === 0 ? grubbyArguments(grubby.stdout) : undefined
   if (byGrubby) return { tool: 'grubby', current: byGrubby }
