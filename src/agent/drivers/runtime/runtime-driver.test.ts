@@ -35,6 +35,11 @@ describe('the runtime is as it should be', () => {
   it.each<[string, Parameters<StepBench['answers']>[0], string | undefined]>([
     ['up with what is installed', {}, undefined],
     ['the old process', { '/proc/7/exe --version': containerd('v2.2.8') }, 'v2.2.8 abc”, installed is'],
+    [
+      'another package of the same version',
+      { 'readlink /proc/7/exe': '/usr/bin/containerd (deleted)\n' },
+      'containerd.service still runs the program that was replaced',
+    ],
     ['down', { 'is-active containerd': { exitCode: 3, stdout: 'failed\n' } }, 'containerd.service is failed'],
     ['up and deaf', { 'images --output': { exitCode: 1, stderr: 'connection refused' } }, 'does not answer'],
     [

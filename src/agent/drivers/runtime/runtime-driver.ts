@@ -16,7 +16,7 @@ import { lookUntil } from '../look-until.ts'
 import { restartArgv } from '../restart-unit.ts'
 import { undoPackageSteps } from '../undo-packages.ts'
 import { findImageStore } from './image-store.ts'
-import { findRuntime, stateOf, versionsOf } from './runtime-look.ts'
+import { findRuntime, runsReplaced, stateOf, versionsOf } from './runtime-look.ts'
 
 const stagedNote = 'runtime-packages'
 
@@ -85,6 +85,7 @@ async function missingNow({ host }: StepContext, signal: AbortSignal): Promise<s
   for (const unit of await unitsThere(host, runtime, signal)) {
     const state = await stateOf(host, unit, signal)
     if (state !== 'active') return `${unit} is ${state}`
+    if (await runsReplaced(host, unit, signal)) return `${unit} still runs the program that was replaced`
   }
   const { installed, running } = await versionsOf(host, runtime, signal)
   if (installed === undefined) return `${runtime.program} does not say its version`

@@ -24,12 +24,23 @@ export async function versionsOf(
   { program, unit }: Pick<ContainerRuntime, 'program' | 'unit'>,
   signal: AbortSignal,
 ): Promise<{ readonly installed: string | undefined; readonly running: string | undefined }> {
-  const { stdout } = await host.run({ argv: ['systemctl', 'show', '--property=MainPID', unit] }, signal)
-  const pid = Number(/^MainPID=(\d+)$/m.exec(stdout)?.[1] ?? 0)
+  const pid = await mainPid(host, unit, signal)
   return {
     installed: await saidBy(host, program, signal),
     running: pid > 0 ? await saidBy(host, `/proc/${pid}/exe`, signal) : undefined,
   }
+}
+
+/** Another package may bring the same version text: the process tells by its own file, which the package has taken away. */
+export async function runsReplaced(host: Host, unit: string, signal: AbortSignal): Promise<boolean> {
+  const pid = await mainPid(host, unit, signal)
+  if (pid === 0) return false
+  return (await host.run({ argv: ['readlink', `/proc/${pid}/exe`] }, signal)).stdout.trim().endsWith(' (deleted)')
+}
+
+async function mainPid(host: Host, unit: string, signal: AbortSignal): Promise<number> {
+  const { stdout } = await host.run({ argv: ['systemctl', 'show', '--property=MainPID', unit] }, signal)
+  return Number(/^MainPID=(\d+)$/m.exec(stdout)?.[1] ?? 0)
 }
 
 async function saidBy(host: Host, program: string, signal: AbortSignal): Promise<string | undefined> {
