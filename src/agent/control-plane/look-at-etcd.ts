@@ -3,6 +3,7 @@
 import { type EtcdReport, maxEtcdAlarms, maxEtcdMembers } from '../../api/control-plane.ts'
 import type { GatewayAlarm, GatewayMember } from '../../api/etcd-gateway.ts'
 import type { Reason } from '../../api/reason.ts'
+import { SlipwayError } from '../../api/slipway-error.ts'
 import type { EtcdAccess } from '../../core/control-plane/etcd-access.ts'
 import { memberStates, type Sighting } from '../../core/control-plane/member-states.ts'
 import type { Host } from '../../ports/host.ts'
@@ -15,7 +16,11 @@ const notFound =
   'nothing on this host tells where etcd is: no static pod of kube-apiserver or etcd, no etcd.service, none of k3s, RKE2 or k0s; if the cluster has none, set datastore: Other in MaintenancePolicy/default'
 
 export async function lookAtEtcd(host: Host, requests: SecureRequests, signal: AbortSignal): Promise<EtcdReport> {
-  const access = await findEtcd(host, signal)
+  const access = await findEtcd(host, signal).catch((error: unknown) => {
+    if (signal.aborted || !(error instanceof SlipwayError)) throw error
+    return unknown(`nothing tells where etcd is just now: ${error.message}`)
+  })
+  if (access && 'code' in access) return { place: 'None', members: [], alarms: [], reason: access }
   if (!access) return { place: 'None', members: [], alarms: [], reason: unknown(notFound) }
   const place = access.own === undefined ? 'External' : 'Local'
   const gateway = await gatewayOf(host, requests, access)

@@ -34,8 +34,9 @@ export async function peerObstacle(
   signal: AbortSignal,
 ): Promise<Reason | undefined> {
   const noted = await notes.read(peersNote, etcdPeersSchema)
+  const found = await findEtcd(host, signal)
   // In the middle of kubeadm's work a manifest may be missing.
-  const access = (await findEtcd(host, signal)) ?? noted?.access
+  const access = found?.own === undefined ? (noted?.access ?? found) : found
   if (access?.own === undefined) return undefined
   const gateway = await gatewayOf(host, requests, access)
   const others = await othersOr(() => othersNow(gateway, access.own ?? '', signal), noted, signal)

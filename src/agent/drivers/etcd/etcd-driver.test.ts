@@ -24,7 +24,8 @@ async function bench(answers: Parameters<StepBench['answers']>[0] = {}) {
   ])
   await notePeers(made.context, etcd, made.signal)
   const [check, , restart] = etcdDriver(etcd).steps(order) as readonly [ActStep, JobStep, JobStep]
-  return { ...made, context: made.context, signal: made.signal, etcd, check, restart }
+  const answersNow = (recorded: Parameters<StepBench['answers']>[0]) => made.answers(recorded)
+  return { ...made, answersNow, context: made.context, signal: made.signal, etcd, check, restart }
 }
 
 describe('the members of etcd', () => {
@@ -83,6 +84,23 @@ describe('the restart', () => {
     const found = await restart.missing?.(context, signal)
     if (missing === undefined) expect(found).toBeUndefined()
     else expect(found).toContain(missing)
+  })
+})
+
+describe('a systemd that does not answer just now', () => {
+  const mute = { 'systemctl show': { exitCode: 1, stderr: 'Failed to connect to bus: Connection refused\n' } }
+
+  it('is no host without etcd when it is to be upgraded', async () => {
+    const made = new StepBench(order)
+    made.answers(mute)
+    const staged = etcdDriver(new RecordedEtcd([])).stage?.(made.context, made.signal)
+    await expect(staged).rejects.toMatchObject({ code: 'StagingFailed', message: expect.stringContaining('bus') })
+  })
+
+  it('lets no member be touched', async () => {
+    const { context, signal, check, answersNow } = await bench()
+    answersNow(mute)
+    await expect(check.holds?.(context, signal)).rejects.toThrow('Connection refused')
   })
 })
 

@@ -51,7 +51,11 @@ export function etcdDriver(requests: SecureRequests): Driver {
 
 async function stage(staging: Staging, requests: SecureRequests, signal: AbortSignal): Promise<Reason | undefined> {
   const { host, stagingFolder } = staging
-  if (!(await isHostService(host, signal))) return undefined
+  const isService = await isHostService(host, signal).catch((error: unknown) => {
+    if (signal.aborted || !(error instanceof SlipwayError)) throw error
+    throw new SlipwayError('StagingFailed', error.message, { cause: error })
+  })
+  if (!isService) return undefined
   const manager = await packageManagerOf(host, signal)
   if (!manager) return noPackageManager('etcd')
   const installed = await manager.installed(packages, signal)

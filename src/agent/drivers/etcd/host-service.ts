@@ -1,3 +1,4 @@
+import { SlipwayError } from '../../../api/slipway-error.ts'
 import {
   type EtcdSettings,
   settingsOfArguments,
@@ -7,11 +8,18 @@ import {
 import type { Host } from '../../../ports/host.ts'
 
 export const etcdUnit = 'etcd.service'
+/** As a shell says it: a host without systemd has no services of it. */
+const noSuchProgram = 127
 
 /** Whether etcd runs as a service of this host. One in a static pod is kubeadm's. */
 export async function isHostService(host: Host, signal: AbortSignal): Promise<boolean> {
   if ((await host.files.look('/etc/kubernetes/manifests/etcd.yaml')).kind !== 'none') return false
-  const { stdout } = await host.run({ argv: ['systemctl', 'show', '--property=LoadState', etcdUnit] }, signal)
+  const command = { argv: ['systemctl', 'show', '--property=LoadState', etcdUnit] }
+  const { exitCode, stdout, stderr } = await host.run(command, signal)
+  if (exitCode !== 0 && exitCode !== noSuchProgram) {
+    const said = (stderr || stdout).trim().slice(-400)
+    throw new SlipwayError('CannotReach', `systemctl cannot tell whether there is an ${etcdUnit}: ${said}`)
+  }
   return /^LoadState=loaded$/m.test(stdout)
 }
 
