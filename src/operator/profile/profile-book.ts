@@ -213,7 +213,14 @@ export class ProfileBook {
         `${file.path} of NodeProfile ${metadata.name} needs ${what}, which is not there`,
       )
     }
-    if (file.configMap || !file.secret) return { material: { content: held.text } }
+    const { text, version } = held
+    if (text === undefined) {
+      return missing(
+        'ProfileSourceBinary',
+        `${file.path} of NodeProfile ${metadata.name} needs text, and key ${source?.key} of Secret ${source?.name} is none`,
+      )
+    }
+    if (file.configMap || !file.secret) return { material: { content: text } }
     const { sealing } = this.#ports
     if (recipient === undefined || !sealing) {
       return missing(
@@ -221,8 +228,8 @@ export class ProfileBook {
         `${file.path} of NodeProfile ${metadata.name} is secret, and the host has no key yet`,
       )
     }
-    const what = { secret: file.secret.name, key: file.secret.key, version: held.version, recipient }
-    const seal = () => sealing.seal(held.text, recipient, sealingContext(what))
+    const what = { secret: file.secret.name, key: file.secret.key, version, recipient }
+    const seal = () => sealing.seal(text, recipient, sealingContext(what))
     return { material: { sealed: this.#shelf.sealedOnce(what, seal) } }
   }
 

@@ -14,8 +14,9 @@ interface Source {
 }
 
 export interface Held {
-  readonly text: string
-  /** Of the Secret; a ConfigMap's text speaks for itself. */
+  /** Undefined where it is no UTF-8: what travels to hosts is text, and would arrive as something else. */
+  readonly text: string | undefined
+  /** Changes with it, and tells nothing of a Secret's value. */
   readonly version: string
 }
 
@@ -50,20 +51,14 @@ export class SourceReader {
     const object = entry && this.#read.get(entry[0])?.object
     const value = object?.data?.[file.configMap?.key ?? file.secret?.key ?? '']
     if (!object || value === undefined) return undefined
-    if (file.configMap) return { text: value, version: '' }
-    return {
-      text: Buffer.from(value, 'base64').toString('utf8'),
-      version: `${object.metadata.uid}/${object.metadata.resourceVersion}`,
-    }
+    if (file.configMap) return { text: value, version: createHash('sha256').update(value).digest('hex') }
+    return { text: textOf(value), version: `${object.metadata.uid}/${object.metadata.resourceVersion}` }
   }
 
   /** Changes when one of the profile's sources does. */
   versionOf({ spec }: NodeProfile): string {
     const held = (spec.files ?? []).filter(({ content }) => content === undefined).map((file) => this.find(file))
-    const versions = held.map((one) =>
-      one ? one.version || createHash('sha256').update(one.text).digest('hex') : 'none',
-    )
-    return versions.join(' ')
+    return held.map((one) => one?.version ?? 'none').join(' ')
   }
 
   async #get({ kind, name }: Source, signal: AbortSignal): Promise<ConfigMap | Secret | undefined> {
@@ -77,6 +72,15 @@ export class SourceReader {
       if (isKubeError(error, 'NotFound')) return undefined
       throw error
     }
+  }
+}
+
+function textOf(base64: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'))
+  } catch (error) {
+    if (error instanceof TypeError) return undefined
+    throw error
   }
 }
 
