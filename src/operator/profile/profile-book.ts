@@ -2,7 +2,7 @@
 // new leader looks once before it does anything.
 
 import { type DesiredState, emptyState } from '../../api/desired-state.ts'
-import type { NodeProfile } from '../../api/node-profile.ts'
+import type { NodeProfile, SecretVersion } from '../../api/node-profile.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { ProfileFile } from '../../api/profile-items.ts'
 import type { Reason } from '../../api/reason.ts'
@@ -77,6 +77,10 @@ export class ProfileBook {
   /** `gone` for a profile nobody knows any more. */
   revision(profile: string): string {
     return this.#revisions.get(profile) ?? 'gone'
+  }
+
+  secretVersions(profile: NodeProfile): readonly SecretVersion[] {
+    return this.#sources.told(profile)
   }
 
   async look(signal: AbortSignal): Promise<void> {
