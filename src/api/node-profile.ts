@@ -5,6 +5,7 @@ import { type CelRule, celRules } from './cel-rule.ts'
 import { conditionSchema } from './direct-update.ts'
 import type { KubeObject, ResourceType } from './kube.ts'
 import {
+  dataKey,
   fileSchema,
   kernelArgument,
   packageSchema,
@@ -12,7 +13,7 @@ import {
   sysctlsSchema,
   unitSchema,
 } from './profile-items.ts'
-import { durationText, labelSelector } from './scalars.ts'
+import { durationText, labelSelector, objectName } from './scalars.ts'
 import { retrySchema } from './steering.ts'
 import { profileStrategySchema, profileWaveSchema } from './strategy.ts'
 
@@ -98,6 +99,13 @@ export const nodeProfileRules: readonly CelRule[] = [
 
 export const profilePhases = ['Pending', 'Refused', 'Waiting', 'Applying', 'Applied', 'Failed', 'Removing'] as const
 
+const secretVersionSchema = z.strictObject({
+  secret: objectName,
+  key: dataKey,
+  version: z.string().max(128).describe('of the write that brought the value: uid and resourceVersion'),
+  writtenAs: z.string().max(128).describe('the latest write that left the value as it was'),
+})
+
 export const nodeProfileStatusSchema = z.strictObject({
   observedGeneration: z.int().optional(),
   phase: z.enum(profilePhases).optional(),
@@ -107,11 +115,17 @@ export const nodeProfileStatusSchema = z.strictObject({
     .optional()
     .describe('of the nodes it selects'),
   waves: z.array(profileWaveSchema).max(2).optional(),
+  secretVersions: z
+    .array(secretVersionSchema)
+    .max(64)
+    .optional()
+    .describe('Secrets of its files that were written again with the same value: no change for hosts'),
   conditions: z.array(conditionSchema).max(16).optional(),
 })
 
 export type NodeProfileSpec = z.infer<typeof nodeProfileSpecSchema>
 export type NodeProfileStatus = z.infer<typeof nodeProfileStatusSchema>
+export type SecretVersion = z.infer<typeof secretVersionSchema>
 export type Disruption = (typeof disruptions)[number]
 export type ProfilePhase = (typeof profilePhases)[number]
 

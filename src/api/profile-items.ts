@@ -57,7 +57,7 @@ export const packageSchema = z
     }),
   )
 
-const dataKey = z.string().min(1).max(253)
+export const dataKey = z.string().min(1).max(253)
 const source = z.strictObject({ name: objectName, key: dataKey })
 const oneSource = 'must have exactly one of content, configMap and secret'
 const kernelPath = 'must not lie below /proc, /sys or /dev: use sysctls for kernel settings'

@@ -120,6 +120,8 @@ const planning = {
   ProfileUnknown: 'the NodeProfile the update names is not there, or rolls out by itself',
   ProfileContradicted: 'the update and a NodeProfile want different things; change one of the two',
   ProfileSourceMissing: 'the ConfigMap or Secret a file of the profile comes from is not there, or lacks the key',
+  ProfileSourceBinary:
+    'a file of the profile comes from a Secret that holds no text (UTF-8); bring such a file in a package',
   ProfileTooLarge: 'what the profiles want of one node is larger than 900 KiB; move large files into a package',
   PreflightFailed:
     'checks made before the first node is touched failed; status.preflight has them all, spec.preflight.skip leaves one out',

@@ -21,6 +21,7 @@ import {
 import { play, type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
 import { shop } from './story-person.ts'
+import { scriptOf } from './story-update.ts'
 
 describe('maintenance by a file of the host', () => {
   scenario('is off until the policy asks for it', able(3), async ({ cluster }) => {
@@ -196,6 +197,32 @@ describe('maintenance jobs', () => {
       (name) => cluster.machine(name).host.executions.filter(({ step }) => step === 'job-rotate').length,
     )
     expect(runs).toEqual([1, 1, 1])
+  })
+})
+
+describe('the script of a maintenance job', () => {
+  const script = 'true\n'
+  const { configMap, sha256 } = scriptOf(script)
+  const job = { name: 'rotate', configMap, sha256 }
+  const hasDone = (cluster: StoryCluster) => (name: string) => cluster.state(name)?.status?.agent?.jobs?.length === 1
+
+  scenario('stays when the policy is made anew while nodes wait', able(4), async ({ cluster, person, update }) => {
+    await update.keepScript(script)
+    await person.setsPolicy({ maintenance: { jobs: [job] } })
+    await cluster.until('one has done it', () => cluster.names.some(hasDone(cluster)))
+    await person.deletesPolicy()
+    await person.setsPolicy({ maintenance: { jobs: [job] } })
+    await cluster.until('all have done it', () => cluster.names.every(hasDone(cluster)))
+    await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
+  })
+
+  scenario('stays when an update that ran it is deleted', able(3), async ({ cluster, person, update }) => {
+    const ran = await update.script(script).succeeds()
+    await person.setsPolicy({ maintenance: { jobs: [job] } })
+    await cluster.until('a node is under work', () => cluster.taken.length > 0)
+    await ran.isDeleted()
+    await cluster.until('all have done it', () => cluster.names.every(hasDone(cluster)))
+    await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
   })
 })
 

@@ -77,3 +77,39 @@ describe('an update that rolls a profile out', () => {
     expect(await contents(story)).toEqual(['hello\n', 'hello\n'])
   })
 })
+
+describe('a Secret that is written again', () => {
+  const disturbing = { ...fromSecret, rollout: 'Automatic' } as const
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+  scenario('changes hosts only with its value, whoever leads', profileStory(3), async (story) => {
+    const { cluster, person } = story
+    const { server } = cluster.sim
+    const writes = async (body: object) => {
+      const change = { type: 'merge', body: { ...body } } as const
+      await cluster.sim.client('person').patch(secrets, texts, change, new AbortController().signal)
+    }
+    const profile = () => server.peek(nodeProfiles, { name: 'base' })?.status
+    const taken = new Set<string>()
+    await person.creates(secrets, { metadata: texts, data: { motd: base64('hello\n') } })
+    await person.creates(nodeProfiles, { metadata: { name: 'base' }, spec: disturbing })
+    await cluster.until('it is applied', () => profile()?.phase === 'Applied')
+    await cluster.until('its slots are back', () => cluster.ledger.grants.length === 0)
+    server.onCommit(() => {
+      for (const name of cluster.taken) taken.add(name)
+    })
+    await writes({ metadata: { annotations: { touched: 'once' } } })
+    await cluster.pass(150_000)
+    await writes({ data: { other: base64('another key') } })
+    await cluster.pass(150_000)
+    for (const program of cluster.sim.programs()) program.crash()
+    await cluster.pass(300_000)
+    expect([...taken]).toEqual([])
+    expect(JSON.stringify(profile())).not.toContain(base64('hello\n'))
+    await writes({ data: { motd: base64('hello again\n') } })
+    await cluster.until('all were drained for it', () => taken.size === 3 && profile()?.phase === 'Applied')
+    await cluster.until('its slots are back', () => cluster.ledger.grants.length === 0)
+    expect(await contents(story)).toEqual(['hello again\n', 'hello again\n', 'hello again\n'])
+    expect(profile()?.secretVersions).toBeUndefined()
+  })
+})

@@ -169,6 +169,24 @@ scenario('a secret reaches the hosts, and stands nowhere in clear', profileStory
   expect(cluster.state('w1')?.spec.drift?.desired.sha256).toBe(before)
 })
 
+scenario('a secret that is no text is refused, and no host is touched', profileStory(2), async (story) => {
+  const { cluster, person } = story
+  const metadata = { name: 'token', namespace: operatorNamespace }
+  const bytes = Buffer.from([0xff, 0xfe, 0x00])
+  await person.creates(secrets, { metadata, data: { value: bytes.toString('base64') } })
+  await creates(story, 'base', { files: [{ path, secret: { name: 'token', key: 'value' } }] })
+  const refused = await becomes(cluster, 'base', 'Refused')
+  const accepted = refused.status?.conditions?.find(({ type }) => type === 'Accepted')
+  expect(accepted).toMatchObject({ status: 'False', reason: 'ProfileSourceBinary' })
+  expect(accepted?.message).toContain('key value of Secret token')
+  expect(await texts(cluster)).toEqual([undefined, undefined])
+  await person.deletes(secrets, metadata)
+  const marked = Buffer.from('\ufeffswordfish')
+  await person.creates(secrets, { metadata, data: { value: marked.toString('base64') } })
+  await becomes(cluster, 'base', 'Applied')
+  expect(await texts(cluster)).toEqual(['\ufeffswordfish', '\ufeffswordfish'])
+})
+
 scenario('with rollout ByUpdate it waits for an update that names it', profileStory(2), async (story) => {
   const { cluster, update } = story
   await creates(story, 'base', motd('hello\n', { rollout: 'ByUpdate' }))

@@ -184,6 +184,18 @@ describe('on demand', () => {
     expect(record(story)?.lastSuccess?.subject).toBe('asked r1')
   })
 
+  scenario('it does not wait for an update whose store has left the policy', { nodes: 2 }, async (story) => {
+    const { cluster, person, update } = story
+    await person.setsPolicy({ backupStores: [{ name: 'here', path: '/srv' }, hourly] })
+    const it = update.kubernetes('v1.36.3', { backup: { store: 'here' } })
+    await cluster.until('cp1 makes one', () => cluster.state('cp1')?.status?.agent?.backup?.state === 'Running')
+    await it.isEdited({ desiredState: 'Paused' })
+    await person.setsPolicy({ backupStores: [hourly] })
+    await asks(story, 'r1')
+    await cluster.until('it is made', () => record(story)?.lastSuccess?.subject === 'asked r1')
+    expect(it.status.backupRun).toBeUndefined()
+  })
+
   scenario('one that cannot be read is left alone', { nodes: 2 }, async (story) => {
     const { cluster, person } = story
     await person.setsPolicy({ backupStores: [hourly] })

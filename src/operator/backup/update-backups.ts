@@ -94,8 +94,9 @@ export class UpdateBackups {
     const { cluster, ports, desk, hosts, needsKey } = this.#parts
     const update = cluster.updates.get(name)
     const need = update && backupNeed(update.spec, cluster.policy?.spec)
-    if (!update || !isGoingOn(update) || need?.need !== 'wanted') return this.#forget(name)
+    if (!update || !isGoingOn(update)) return this.#forget(name)
     const { backupRun: run, backups } = update.status ?? {}
+    if (need?.need !== 'wanted') return run ? this.#giveUp(name, backups, signal) : this.#forget(name)
     const wanted = this.#wanted.get(name)
     if (wanted && wanted.operationID !== update.status?.operationID) return undefined
     // What a host was asked for is followed to its end, whatever is wanted by now: until then it can be asked for nothing else.
@@ -146,6 +147,13 @@ export class UpdateBackups {
         return undefined
       }
     }
+  }
+
+  /** Nobody can bring it to an end any more: the host is let go, for others to ask. */
+  async #giveUp(name: string, backups: readonly UpdateBackup[] | undefined, signal: AbortSignal): Promise<undefined> {
+    await this.#write(name, { run: undefined, backups }, signal)
+    this.#parts.wake()
+    return this.#forget(name)
   }
 
   #write(

@@ -2,9 +2,8 @@
 
 import { type MaintenanceJob, type MaintenancePolicy, maintenancePolicies } from '../../api/maintenance-policy.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { contentName } from '../../core/update/work-of.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
-import { publishScript, readScript } from '../update/script-content.ts'
+import { adoptScript, publishScript, readScript } from '../update/script-content.ts'
 
 export class JobShelf {
   readonly #api: KubeApi
@@ -40,7 +39,9 @@ export class JobShelf {
     { configMap, sha256 }: { readonly configMap: string; readonly sha256: string },
     signal: AbortSignal,
   ): Promise<void> {
-    if (await readScript(this.#api, this.#namespace, contentName(sha256), signal)) return
+    const { apiVersion, kind } = maintenancePolicies
+    const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid }
+    if (await adoptScript(this.#api, this.#namespace, owner, sha256, signal)) return
     const content = await readScript(this.#api, this.#namespace, configMap, signal)
     const place = `ConfigMap ${this.#namespace}/${configMap}`
     const nextStep = 'correct spec.maintenance.jobs of MaintenancePolicy/default, or the ConfigMap'
@@ -49,8 +50,6 @@ export class JobShelf {
       const message = `${place} has SHA-256 ${content.sha256}, the policy names ${sha256}`
       throw new SlipwayError('ScriptChanged', message, { nextStep })
     }
-    const { apiVersion, kind } = maintenancePolicies
-    const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid }
     await publishScript(this.#api, this.#namespace, owner, content, signal)
   }
 }

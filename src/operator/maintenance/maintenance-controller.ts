@@ -91,10 +91,11 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
     const terms = termsOf(name, policy)
     if (known?.id === operation.id) {
       if (known.adopt(terms, operation)) options.wakeGrants()
-      return undefined
+      // A policy that was made anew does not own the scripts yet.
+      return (await areJobsReady(operation, signal)) ? undefined : retryMs
     }
     if (book.holderOf(name) === undefined && isFull(operation)) return retryMs
-    if (policy && operation.work.jobs && !(await areJobsReady(policy, operation, signal))) return retryMs
+    if (!(await areJobsReady(operation, signal))) return retryMs
     const node = cluster.nodes.get(name)
     if (!node) return undefined
     const created = new Date(node.metadata.creationTimestamp)
@@ -166,8 +167,10 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
     return rollout !== undefined && isAborted(rollout)
   }
 
-  async function areJobsReady(policy: MaintenancePolicy, { work }: Operation, signal: AbortSignal): Promise<boolean> {
-    const wanted = new Set(work.jobs?.map(({ name }) => name))
+  async function areJobsReady({ work }: Operation, signal: AbortSignal): Promise<boolean> {
+    const { policy } = cluster
+    if (!policy || !work.jobs) return true
+    const wanted = new Set(work.jobs.map(({ name }) => name))
     const jobs = (policy.spec.maintenance?.jobs ?? []).filter(({ name }) => wanted.has(name))
     try {
       await shelf.ensure(policy, jobs, signal)

@@ -2,7 +2,7 @@
 // new leader looks once before it does anything.
 
 import { type DesiredState, emptyState } from '../../api/desired-state.ts'
-import type { NodeProfile } from '../../api/node-profile.ts'
+import type { NodeProfile, SecretVersion } from '../../api/node-profile.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { ProfileFile } from '../../api/profile-items.ts'
 import type { Reason } from '../../api/reason.ts'
@@ -77,6 +77,10 @@ export class ProfileBook {
   /** `gone` for a profile nobody knows any more. */
   revision(profile: string): string {
     return this.#revisions.get(profile) ?? 'gone'
+  }
+
+  secretVersions(profile: NodeProfile): readonly SecretVersion[] {
+    return this.#sources.told(profile)
   }
 
   async look(signal: AbortSignal): Promise<void> {
@@ -213,7 +217,14 @@ export class ProfileBook {
         `${file.path} of NodeProfile ${metadata.name} needs ${what}, which is not there`,
       )
     }
-    if (file.configMap || !file.secret) return { material: { content: held.text } }
+    const { text, version } = held
+    if (text === undefined) {
+      return missing(
+        'ProfileSourceBinary',
+        `${file.path} of NodeProfile ${metadata.name} needs text, and key ${source?.key} of Secret ${source?.name} is none`,
+      )
+    }
+    if (file.configMap || !file.secret) return { material: { content: text } }
     const { sealing } = this.#ports
     if (recipient === undefined || !sealing) {
       return missing(
@@ -221,8 +232,8 @@ export class ProfileBook {
         `${file.path} of NodeProfile ${metadata.name} is secret, and the host has no key yet`,
       )
     }
-    const what = { secret: file.secret.name, key: file.secret.key, version: held.version, recipient }
-    const seal = () => sealing.seal(held.text, recipient, sealingContext(what))
+    const what = { secret: file.secret.name, key: file.secret.key, version, recipient }
+    const seal = () => sealing.seal(text, recipient, sealingContext(what))
     return { material: { sealed: this.#shelf.sealedOnce(what, seal) } }
   }
 

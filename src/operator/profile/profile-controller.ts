@@ -96,7 +96,12 @@ export function makeProfileReconcile(options: ProfileControllerOptions): Reconci
       },
       now,
     )
-    const status = { ...stands, ...(waves.length > 0 && { waves: [...waves] }) }
+    const secretVersions = [...book.secretVersions(profile)]
+    const status = {
+      ...stands,
+      ...(waves.length > 0 && { waves: [...waves] }),
+      ...(secretVersions.length > 0 && { secretVersions }),
+    }
     if (equalJson(status, profile.status)) return afterMs
     if (status.phase !== profile.status?.phase) note(profile, status.phase, refused?.message)
     await patch(profile, { status: mergePatch(profile.status ?? {}, status) }, signal, 'status')

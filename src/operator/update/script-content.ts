@@ -75,7 +75,9 @@ export class ScriptShelf {
     read: ScriptContent | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    if (!read && (await readScript(this.#api, this.#namespace, contentName(sha256), signal))) return
+    const { apiVersion, kind } = directUpdates
+    const owner = { apiVersion, kind, name: update.metadata.name, uid: update.metadata.uid }
+    if (!read && (await adoptScript(this.#api, this.#namespace, owner, sha256, signal))) return
     const content = read ?? (await readScript(this.#api, this.#namespace, configMap, signal))
     if (content?.sha256 !== sha256) {
       throw new SlipwayError(
@@ -86,8 +88,6 @@ export class ScriptShelf {
         },
       )
     }
-    const { apiVersion, kind } = directUpdates
-    const owner = { apiVersion, kind, name: update.metadata.name, uid: update.metadata.uid }
     await publishScript(this.#api, this.#namespace, owner, content, signal)
   }
 }
@@ -116,6 +116,23 @@ export async function publishScript(
   } catch (error) {
     if (!isKubeError(error, 'AlreadyExists')) throw error
     await addOwner(api, await api.get(configMaps, { namespace, name }, signal), owner, signal)
+  }
+}
+
+/** Keeps what somebody has published for as long as the owner is there; false where nobody has. */
+export async function adoptScript(
+  api: KubeApi,
+  namespace: string,
+  owner: OwnerReference,
+  sha256: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await addOwner(api, await api.get(configMaps, { namespace, name: contentName(sha256) }, signal), owner, signal)
+    return true
+  } catch (error) {
+    if (isKubeError(error, 'NotFound')) return false
+    throw error
   }
 }
 
