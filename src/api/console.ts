@@ -182,7 +182,7 @@ export interface PolicyView {
   readonly epoch: number
   readonly budgets: readonly BudgetView[]
   readonly calendar: CalendarView
-  /** In a word for the side bar: `open, 2 h 14 m left`, `closed until Sat 22:00`, `always open`. */
+  /** In a word for the side bar: `2 h 14 m left`, `opens Sat 22:00`, `always open`; `frozen until` where `always` is closed. */
   readonly window: { readonly open: boolean; readonly until?: string; readonly always: boolean }
   readonly stores: readonly StoreView[]
 }

@@ -31,9 +31,11 @@ function WindowFact({ policy }: { readonly policy: PolicyView | undefined }) {
 }
 
 export function windowText({ open, until, always }: PolicyView['window'], nowMs: number): string {
-  if (always) return 'Window: always open'
+  if (open && always) return 'Window: always open'
   if (open) return until === undefined ? 'Window: open' : `Window: ${spanText(Date.parse(until) - nowMs)} left`
-  return until === undefined ? 'Window: none opens' : `Opens ${instantText(Date.parse(until), nowMs)}`
+  if (until === undefined) return 'Window: none opens'
+  // Where no window is declared only a freeze closes.
+  return `${always ? 'Frozen until' : 'Opens'} ${instantText(Date.parse(until), nowMs)}`
 }
 
 /** The first budget is the one of the whole cluster. */
