@@ -1,6 +1,6 @@
 // What the console's server tells its page, and what the page may ask it. Types only: the page carries no schema library.
 //
-//   GET  /api/stream              server-sent events: one `state`, then a `change` for every batch of changes; `ping` ({at}) in quiet times
+//   GET  /api/stream              server-sent events: one `state`, a `change` for every batch of changes; `ping` ({at}) at first and in quiet times
 //   GET  /api/nodes/NAME          NodeDetail
 //   GET  /api/nodes/NAME/log      NodeLog, the last lines; ?step=NAME for one step, ?full=1 for all of it, from the host
 //   GET  /api/rights              Rights: what the person may do here
