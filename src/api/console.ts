@@ -131,7 +131,10 @@ export interface CauseView {
   readonly waitsFor: 'Person' | 'Cluster' | 'Clock'
   readonly since?: string
   readonly nextCheck?: string
+  /** Those that wait for it, or the first of them where they are hundreds. */
   readonly nodes: readonly string[]
+  /** All of them. */
+  readonly nodeCount: number
   readonly updates: readonly string[]
   /** NodeProfiles that roll out by themselves. */
   readonly profiles: readonly string[]
