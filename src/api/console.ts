@@ -11,6 +11,7 @@
 //
 // Every request carries the token of the printed URL. A failure answers with ConsoleError and a status of its kind.
 
+import type { TroubleView } from './console-trouble.ts'
 import type { UpdatePhase } from './direct-update.ts'
 import type { NodePhase } from './node-state.ts'
 import type { Reason } from './reason.ts'
@@ -216,8 +217,8 @@ export interface ConsoleState {
   readonly policy: PolicyView
   readonly causes: readonly CauseView[]
   readonly runs: readonly RunView[]
-  /** The server has lost the API: what it last knew, and since when. */
-  readonly trouble?: { readonly since: string; readonly message: string; readonly nextStep: string }
+  /** The server has lost the API, or what it shows of it: what it last knew, and since when. */
+  readonly trouble?: TroubleView
   /** What could not be read for want of rights, as `list nodes`. */
   readonly missing: readonly string[]
 }
@@ -233,7 +234,7 @@ export interface ConsoleChange {
   readonly runs?: readonly RunView[]
   readonly cluster?: ConsoleState['cluster']
   /** null: the API is back. */
-  readonly trouble?: ConsoleState['trouble'] | null
+  readonly trouble?: TroubleView | null
   readonly missing?: readonly string[]
 }
 

@@ -44,6 +44,12 @@ async function post<T>(
 
 const act = (on: ConsoleBed, request: ActionRequest) => post<ActionAnswer & ConsoleError>(on, 'actions', request)
 
+/** Lets the time of a cluster that lives go by. */
+async function later({ cluster: { clock } }: ConsoleBed, seconds: number): Promise<void> {
+  const untilMs = clock.now().getTime() + seconds * 1_000
+  await expect.poll(() => clock.now().getTime()).toBeGreaterThan(untilMs)
+}
+
 const update = 'to-1-36'
 
 describe('actions are the writes the commands make', () => {
@@ -166,11 +172,67 @@ describe('trouble', () => {
     expect(reader.state.trouble).toBeUndefined()
     on.loseApi()
     await expect.poll(() => reader.state.trouble?.message).toContain('the API server does not answer')
+    expect(reader.state.trouble?.answers).toBe(false)
     expect(Object.keys(reader.state.nodes)).toHaveLength(30)
     await on.large?.setPhase('w20', 'Working')
     on.regainApi()
     await expect.poll(() => reader.state.trouble).toBeUndefined()
     await expect.poll(() => reader.state.nodes.w20?.phase).toBe('Working')
+    reader.close()
+  })
+
+  it.each([
+    ['nothing that is shown', ['list', 'watch']],
+    ['no watch', ['watch']],
+  ] as const)('so is an API server that answers, but %s', async (_, refused) => {
+    const on = await start({ situation: 'large', nodes: 30, speed: 20 })
+    const reader = await readStream(on)
+    on.breakStreams(...refused)
+    await expect
+      .poll(() => reader.state.trouble, { timeout: 10_000 })
+      .toMatchObject({ message: expect.stringContaining('etcdserver: request timed out'), answers: true })
+    await on.large?.setPhase('w20', 'Working')
+    await later(on, 60)
+    expect(reader.state.trouble).toBeDefined()
+    on.breakStreams()
+    await expect.poll(() => reader.state.trouble).toBeUndefined()
+    await expect.poll(() => reader.state.nodes.w20?.phase).toBe('Working')
+    reader.close()
+  })
+
+  it('an API that was away for long and answers again is no trouble any more, though nothing new is told yet', async () => {
+    const on = await start({ situation: 'large', nodes: 5, speed: 1 })
+    const reader = await readStream(on)
+    on.loseApi()
+    await later(on, 8)
+    expect(reader.state.trouble).toBeDefined()
+    on.regainApi()
+    await expect.poll(() => reader.state.trouble, { timeout: 6_000 }).toBeUndefined()
+    reader.close()
+  })
+
+  it('an API that comes back without what is shown is still in trouble, and says that it answers', async () => {
+    const on = await start({ situation: 'large', nodes: 30, speed: 20 })
+    const reader = await readStream(on)
+    on.loseApi()
+    await expect.poll(() => reader.state.trouble?.answers).toBe(false)
+    const since = reader.state.trouble?.since
+    on.breakStreams('list', 'watch')
+    on.regainApi()
+    await expect.poll(() => reader.state.trouble, { timeout: 10_000 }).toMatchObject({ since, answers: true })
+    reader.close()
+  })
+
+  it('a stream that breaks and is there again is no trouble, however quiet the cluster is', async () => {
+    const on = await start({ situation: 'large', nodes: 30, speed: 20 })
+    const reader = await readStream(on)
+    for (let time = 0; time < 3; time++) {
+      on.breakStreams()
+      await later(on, 30)
+    }
+    await on.large?.setPhase('w20', 'Working')
+    await expect.poll(() => reader.state.nodes.w20?.phase).toBe('Working')
+    expect(reader.changes.filter(({ trouble }) => trouble)).toEqual([])
     reader.close()
   })
 

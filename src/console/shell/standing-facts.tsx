@@ -49,7 +49,10 @@ function LinkFact() {
   const now = useNow(1_000)
   if (link === 'connecting') return <Fact glyph="live">Connecting</Fact>
   if (link === 'lost') return <Fact glyph="offline">Lost {lostAt !== undefined && spanText(now - lostAt)} ago</Fact>
-  if (state?.trouble) return <Fact glyph="offline">API lost {spanText(now - Date.parse(state.trouble.since))} ago</Fact>
+  if (state?.trouble) {
+    const span = spanText(now - Date.parse(state.trouble.since))
+    return <Fact glyph="offline">{state.trouble.answers ? `Nothing new for ${span}` : `API lost ${span} ago`}</Fact>
+  }
   return (
     <Fact glyph="live" className={styles.live}>
       Live, {clockText(now)}
