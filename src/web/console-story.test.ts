@@ -7,6 +7,7 @@ import type { ActionAnswer, ActionRequest, ConsoleError, NodeLog, PlanAnswer, Ri
 import { directUpdates } from '../api/direct-update.ts'
 import { nodes } from '../api/kube.ts'
 import { maintenancePolicies, policyName, stopAnnotation } from '../api/maintenance-policy.ts'
+import { logsAnnotation, nodeStates } from '../api/node-state.ts'
 import type { RunReport } from './report.ts'
 
 let bed: ConsoleBed | undefined
@@ -262,6 +263,22 @@ describe('questions', () => {
     expect(report.update.metadata.name).toBe(update)
     expect(report.nodes.map(({ metadata }) => metadata.name)).toContain('w1')
     expect(JSON.stringify(report)).not.toContain('managedFields')
+  })
+
+  it('the log of a node that somebody else asks at the same moment', async () => {
+    const on = await start({ situation: 'blocked' })
+    const asked = () => on.cluster.server.peek(nodeStates, { name: 'w1' })?.metadata.annotations?.[logsAnnotation] ?? ''
+    const ours = get<NodeLog & ConsoleError>(on, 'nodes/w1/log?full=1')
+    await expect.poll(asked).not.toBe('')
+    const question = JSON.stringify({ request: 'theirs', bytes: 1_000 })
+    const body = { metadata: { annotations: { [logsAnnotation]: question } } }
+    await on.person.patch(nodeStates, { name: 'w1' }, { type: 'merge', body }, new AbortController().signal)
+    on.setSpeed(20)
+    const others = ['?full=1', '?full=1&step=upgrade-kubelet'].map((wish) =>
+      get<NodeLog & ConsoleError>(on, `nodes/w1/log${wish}`),
+    )
+    const told = await Promise.all([ours, ...others])
+    expect(told.map(({ message, entries }) => message ?? entries[0]?.step)).toEqual(['all', 'all', 'upgrade-kubelet'])
   })
 
   it('a plan by the engine of slipway plan, one at a time, kept for the next who looks', async () => {
