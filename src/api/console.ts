@@ -1,6 +1,6 @@
 // What the console's server tells its page, and what the page may ask it. Types only: the page carries no schema library.
 //
-//   GET  /api/stream              server-sent events: one `state`, then a `change` for every batch of changes; `ping` ({at}) in quiet times
+//   GET  /api/stream              server-sent events: one `state`, a `change` for every batch of changes; `ping` ({at}) at first and in quiet times
 //   GET  /api/nodes/NAME          NodeDetail
 //   GET  /api/nodes/NAME/log      NodeLog, the last lines; ?step=NAME for one step, ?full=1 for all of it, from the host
 //   GET  /api/rights              Rights: what the person may do here
@@ -11,6 +11,7 @@
 //
 // Every request carries the token of the printed URL. A failure answers with ConsoleError and a status of its kind.
 
+import type { TroubleView } from './console-trouble.ts'
 import type { UpdatePhase } from './direct-update.ts'
 import type { NodePhase } from './node-state.ts'
 import type { Reason } from './reason.ts'
@@ -131,7 +132,10 @@ export interface CauseView {
   readonly waitsFor: 'Person' | 'Cluster' | 'Clock'
   readonly since?: string
   readonly nextCheck?: string
+  /** Those that wait for it, or the first of them where they are hundreds. */
   readonly nodes: readonly string[]
+  /** All of them. */
+  readonly nodeCount: number
   readonly updates: readonly string[]
   /** NodeProfiles that roll out by themselves. */
   readonly profiles: readonly string[]
@@ -182,7 +186,7 @@ export interface PolicyView {
   readonly epoch: number
   readonly budgets: readonly BudgetView[]
   readonly calendar: CalendarView
-  /** In a word for the side bar: `open, 2 h 14 m left`, `closed until Sat 22:00`, `always open`. */
+  /** In a word for the side bar: `2 h 14 m left`, `opens Sat 22:00`, `always open`; `frozen until` where `always` is closed. */
   readonly window: { readonly open: boolean; readonly until?: string; readonly always: boolean }
   readonly stores: readonly StoreView[]
 }
@@ -213,8 +217,8 @@ export interface ConsoleState {
   readonly policy: PolicyView
   readonly causes: readonly CauseView[]
   readonly runs: readonly RunView[]
-  /** The server has lost the API: what it last knew, and since when. */
-  readonly trouble?: { readonly since: string; readonly message: string; readonly nextStep: string }
+  /** The server has lost the API, or what it shows of it: what it last knew, and since when. */
+  readonly trouble?: TroubleView
   /** What could not be read for want of rights, as `list nodes`. */
   readonly missing: readonly string[]
 }
@@ -230,7 +234,7 @@ export interface ConsoleChange {
   readonly runs?: readonly RunView[]
   readonly cluster?: ConsoleState['cluster']
   /** null: the API is back. */
-  readonly trouble?: ConsoleState['trouble'] | null
+  readonly trouble?: TroubleView | null
   readonly missing?: readonly string[]
 }
 

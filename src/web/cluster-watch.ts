@@ -1,6 +1,7 @@
 // Everything the console shows, kept in step with the API. A kind that this person may not list is left out and said so; an API
-// that is away is said so, too, and asked again until it is back.
+// that is away, or does not answer for what is shown, is said so, too, and asked again until it is back.
 
+import type { TroubleView } from '../api/console-trouble.ts'
 import { type DirectUpdate, directUpdates } from '../api/direct-update.ts'
 import { type KubeObject, type Node, nodes, type ResourceType } from '../api/kube.ts'
 import { isKubeError } from '../api/kube-error.ts'
@@ -26,20 +27,25 @@ export interface WatchDependencies {
   readonly log: Log
 }
 
-export interface Trouble {
-  readonly since: string
-  readonly message: string
-  readonly nextStep: string
-}
-
 /** Somebody looks at it: what is back is shown soon. */
 const retryAtMostMs = 3_000
 const probeMs = 1_500
+/** Streams that have broken again and again for so long, though all questions were answered, are trouble. */
+const brokenForMs = 5_000
+/** A stream that has not broken for so long is well, though nothing came on it. */
+const heldForMs = 10_000
 
 interface Part {
   readonly type: ResourceType
   readonly run: (signal: AbortSignal) => Promise<void>
   readonly isSynced: () => boolean
+}
+
+interface Failing {
+  readonly failure: unknown
+  /** The first of those that came one upon the other. */
+  readonly sinceMs: number
+  readonly lastMs: number
 }
 
 export class ClusterWatch {
@@ -51,11 +57,13 @@ export class ClusterWatch {
   readonly schedules = new Store<UpdateSchedule>()
   readonly #deps: WatchDependencies
   readonly #parts: readonly Part[]
-  readonly #failures = new Map<string, unknown>()
+  readonly #failures = new Map<string, Failing>()
   readonly #listeners = new Set<() => void>()
   readonly #waiting = new Set<() => void>()
-  #trouble: Trouble | undefined
+  #trouble: TroubleView | undefined
   #probing = false
+  /** When a question of ours was last not answered. */
+  #mutedMs = Number.NEGATIVE_INFINITY
   #signal: AbortSignal | undefined
 
   constructor(deps: WatchDependencies) {
@@ -75,14 +83,14 @@ export class ClusterWatch {
     this.#listeners.add(listener)
   }
 
-  get trouble(): Trouble | undefined {
+  get trouble(): TroubleView | undefined {
     return this.#trouble
   }
 
   /** What is not shown, and why. */
   get missing(): readonly string[] {
     return this.#parts.flatMap(({ type }) => {
-      const failure = this.#failures.get(type.plural)
+      const failure = this.#failures.get(type.plural)?.failure
       const [group = ''] = type.apiVersion.split('/v')
       const name = type.apiVersion.includes('/') ? `${type.plural}.${group}` : type.plural
       if (isKubeError(failure, 'Forbidden')) return [`list ${name}`]
@@ -129,8 +137,13 @@ export class ClusterWatch {
 
   #noteFailure({ plural }: ResourceType, failure: unknown): void {
     if (failure === undefined) this.#failures.delete(plural)
-    else this.#failures.set(plural, failure)
-    if (failure !== undefined && !isKubeError(failure, 'Forbidden', 'NotFound', 'Expired')) void this.#probe()
+    else {
+      const nowMs = this.#deps.clusterClock.monotonicMs()
+      const { sinceMs, lastMs } = this.#failures.get(plural) ?? { sinceMs: nowMs, lastMs: nowMs }
+      const hadHeld = nowMs - lastMs >= heldForMs
+      this.#failures.set(plural, { failure, sinceMs: hadHeld ? nowMs : sinceMs, lastMs: nowMs })
+      if (isTrouble(failure)) void this.#probe()
+    }
     this.#look()
     this.#tell()
   }
@@ -147,21 +160,70 @@ export class ClusterWatch {
   async #probe(): Promise<void> {
     if (this.#probing) return
     this.#probing = true
-    const { api, clock, clusterClock } = this.#deps
+    const { clock, clusterClock } = this.#deps
     const signal = this.#signal
     while (signal && !signal.aborted) {
-      try {
-        await api.serverVersion(signal)
-        break
-      } catch (error) {
-        const { message, nextStep = 'it is asked again' } = asSlipwayError(error)
-        if (!this.#trouble) this.#trouble = { since: clusterClock.now().toISOString(), message, nextStep }
-        this.#tell()
-        await new Promise<void>((resolve) => clock.after(probeMs, resolve))
-      }
+      const wrong = await this.#wrong(signal)
+      if (!wrong) break
+      const { since = clusterClock.now().toISOString(), answers } = this.#trouble ?? {}
+      if (answers !== wrong.answers) this.#trouble = { since, ...wrong }
+      this.#tell()
+      await new Promise<void>((resolve) => clock.after(probeMs, resolve))
     }
     this.#probing = false
     this.#trouble = undefined
     this.#tell()
   }
+
+  /** Why what is shown may be old; undefined where it is not. */
+  async #wrong(signal: AbortSignal): Promise<Omit<TroubleView, 'since'> | undefined> {
+    const unanswered = await this.#unanswered(signal)
+    const nowMs = this.#deps.clusterClock.monotonicMs()
+    if (unanswered) {
+      this.#mutedMs = nowMs
+      return unanswered
+    }
+    const standing = this.#broken().find(({ isSynced, sinceMs, lastMs }) => {
+      const isWell = isSynced() && nowMs - lastMs >= heldForMs
+      return lastMs - Math.max(sinceMs, this.#mutedMs) >= brokenForMs && !isWell
+    })
+    return standing && untold(standing.type, standing.failure)
+  }
+
+  /** An API server tells its version also when it has lost its etcd. */
+  async #unanswered(signal: AbortSignal): Promise<Omit<TroubleView, 'since'> | undefined> {
+    const { api } = this.#deps
+    try {
+      await api.serverVersion(signal)
+    } catch (error) {
+      const { message, nextStep = 'it is asked again' } = asSlipwayError(error)
+      return { message, nextStep, answers: false }
+    }
+    for (const { type } of this.#broken()) {
+      try {
+        await api.list(type, { limit: 1 }, signal)
+      } catch (error) {
+        if (isTrouble(error)) return untold(type, error)
+      }
+    }
+    return undefined
+  }
+
+  #broken(): readonly (Part & Failing)[] {
+    return this.#parts.flatMap((part) => {
+      const failing = this.#failures.get(part.type.plural)
+      return failing && isTrouble(failing.failure) ? [{ ...part, ...failing }] : []
+    })
+  }
+}
+
+/** A kind that one may not see or that is not there stays away; a history that was forgotten is asked for afresh. */
+function isTrouble(failure: unknown): boolean {
+  return !isKubeError(failure, 'Forbidden', 'NotFound', 'Expired')
+}
+
+function untold({ plural }: ResourceType, failure: unknown): Omit<TroubleView, 'since'> {
+  const why = failure instanceof Error ? failure.message : String(failure)
+  const nextStep = 'look at the logs of the API server and of its etcd; it is asked again meanwhile'
+  return { message: `the API server answers, but not for ${plural}: ${why}`, nextStep, answers: true }
 }

@@ -10,6 +10,7 @@ import type {
   ScheduleView,
   UpdateView,
 } from '../api/console.ts'
+import type { TroubleView } from '../api/console-trouble.ts'
 import { policyName } from '../api/maintenance-policy.ts'
 import { roleOf } from '../core/node/node-facts.ts'
 import { storeViews } from '../core/view/backup-view.ts'
@@ -19,7 +20,7 @@ import { causesOf } from '../core/view/causes.ts'
 import { scheduledView, scheduleView } from '../core/view/schedule-view.ts'
 import { runsOf, updateView } from '../core/view/update-view.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ClusterWatch, Trouble } from './cluster-watch.ts'
+import type { ClusterWatch } from './cluster-watch.ts'
 import { Fleet } from './fleet.ts'
 
 export interface ModelOptions {
@@ -44,7 +45,7 @@ export class ConsoleModel {
   #policy: PolicyView
   #causes: readonly CauseView[] = []
   #runs: readonly RunView[] = []
-  #trouble: Trouble | undefined
+  #trouble: TroubleView | undefined
   #missing: readonly string[] = []
   #dirty = clean()
   #scheduled = false
@@ -237,7 +238,7 @@ export class ConsoleModel {
 
   #refreshHealth(): Pick<ConsoleChange, 'trouble' | 'missing'> {
     const { trouble, missing } = this.#options.watch
-    const hasTurned = trouble?.since !== this.#trouble?.since
+    const hasTurned = trouble !== this.#trouble
     const isOther = missing.join() !== this.#missing.join()
     this.#trouble = trouble
     this.#missing = missing

@@ -143,6 +143,15 @@ describe('streams', () => {
     again.close()
   })
 
+  it('whoever comes to a quiet cluster is told at once what time it is there', async () => {
+    const before = await readStream(bed)
+    await bed.pass(7_200)
+    const late = await readStream(bed)
+    const nowMs = bed.cluster.clock.now().getTime()
+    await expect.poll(() => Date.parse(late.state.at), { timeout: 3_000 }).toBe(nowMs)
+    for (const reader of [before, late]) reader.close()
+  })
+
   it('who does not read is hung up on before 8 MiB wait for them; others go on, and they come back to the whole', async () => {
     const { hub } = bed.console
     const reader = await readStream(bed)

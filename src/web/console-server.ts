@@ -70,6 +70,8 @@ export async function serveConsole(
         model.flush()
         console.told ??= hub.event('state', model.state())
         hub.add(out, console.told, gone)
+        // Where nothing changed for hours the text is as old as that; what time it is must be new.
+        out.write(hub.event('ping', { at: clusterClock.now().toISOString() }))
       },
     },
   })

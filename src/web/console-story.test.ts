@@ -7,6 +7,7 @@ import type { ActionAnswer, ActionRequest, ConsoleError, NodeLog, PlanAnswer, Ri
 import { directUpdates } from '../api/direct-update.ts'
 import { nodes } from '../api/kube.ts'
 import { maintenancePolicies, policyName, stopAnnotation } from '../api/maintenance-policy.ts'
+import { logsAnnotation, nodeStates } from '../api/node-state.ts'
 import type { RunReport } from './report.ts'
 
 let bed: ConsoleBed | undefined
@@ -43,6 +44,12 @@ async function post<T>(
 }
 
 const act = (on: ConsoleBed, request: ActionRequest) => post<ActionAnswer & ConsoleError>(on, 'actions', request)
+
+/** Lets the time of a cluster that lives go by. */
+async function later({ cluster: { clock } }: ConsoleBed, seconds: number): Promise<void> {
+  const untilMs = clock.now().getTime() + seconds * 1_000
+  await expect.poll(() => clock.now().getTime()).toBeGreaterThan(untilMs)
+}
 
 const update = 'to-1-36'
 
@@ -166,11 +173,67 @@ describe('trouble', () => {
     expect(reader.state.trouble).toBeUndefined()
     on.loseApi()
     await expect.poll(() => reader.state.trouble?.message).toContain('the API server does not answer')
+    expect(reader.state.trouble?.answers).toBe(false)
     expect(Object.keys(reader.state.nodes)).toHaveLength(30)
     await on.large?.setPhase('w20', 'Working')
     on.regainApi()
     await expect.poll(() => reader.state.trouble).toBeUndefined()
     await expect.poll(() => reader.state.nodes.w20?.phase).toBe('Working')
+    reader.close()
+  })
+
+  it.each([
+    ['nothing that is shown', ['list', 'watch']],
+    ['no watch', ['watch']],
+  ] as const)('so is an API server that answers, but %s', async (_, refused) => {
+    const on = await start({ situation: 'large', nodes: 30, speed: 20 })
+    const reader = await readStream(on)
+    on.breakStreams(...refused)
+    await expect
+      .poll(() => reader.state.trouble, { timeout: 10_000 })
+      .toMatchObject({ message: expect.stringContaining('etcdserver: request timed out'), answers: true })
+    await on.large?.setPhase('w20', 'Working')
+    await later(on, 60)
+    expect(reader.state.trouble).toBeDefined()
+    on.breakStreams()
+    await expect.poll(() => reader.state.trouble).toBeUndefined()
+    await expect.poll(() => reader.state.nodes.w20?.phase).toBe('Working')
+    reader.close()
+  })
+
+  it('an API that was away for long and answers again is no trouble any more, though nothing new is told yet', async () => {
+    const on = await start({ situation: 'large', nodes: 5, speed: 1 })
+    const reader = await readStream(on)
+    on.loseApi()
+    await later(on, 8)
+    expect(reader.state.trouble).toBeDefined()
+    on.regainApi()
+    await expect.poll(() => reader.state.trouble, { timeout: 6_000 }).toBeUndefined()
+    reader.close()
+  })
+
+  it('an API that comes back without what is shown is still in trouble, and says that it answers', async () => {
+    const on = await start({ situation: 'large', nodes: 30, speed: 20 })
+    const reader = await readStream(on)
+    on.loseApi()
+    await expect.poll(() => reader.state.trouble?.answers).toBe(false)
+    const since = reader.state.trouble?.since
+    on.breakStreams('list', 'watch')
+    on.regainApi()
+    await expect.poll(() => reader.state.trouble, { timeout: 10_000 }).toMatchObject({ since, answers: true })
+    reader.close()
+  })
+
+  it('a stream that breaks and is there again is no trouble, however quiet the cluster is', async () => {
+    const on = await start({ situation: 'large', nodes: 30, speed: 20 })
+    const reader = await readStream(on)
+    for (let time = 0; time < 3; time++) {
+      on.breakStreams()
+      await later(on, 30)
+    }
+    await on.large?.setPhase('w20', 'Working')
+    await expect.poll(() => reader.state.nodes.w20?.phase).toBe('Working')
+    expect(reader.changes.filter(({ trouble }) => trouble)).toEqual([])
     reader.close()
   })
 
@@ -200,6 +263,22 @@ describe('questions', () => {
     expect(report.update.metadata.name).toBe(update)
     expect(report.nodes.map(({ metadata }) => metadata.name)).toContain('w1')
     expect(JSON.stringify(report)).not.toContain('managedFields')
+  })
+
+  it('the log of a node that somebody else asks at the same moment', async () => {
+    const on = await start({ situation: 'blocked' })
+    const asked = () => on.cluster.server.peek(nodeStates, { name: 'w1' })?.metadata.annotations?.[logsAnnotation] ?? ''
+    const ours = get<NodeLog & ConsoleError>(on, 'nodes/w1/log?full=1')
+    await expect.poll(asked).not.toBe('')
+    const question = JSON.stringify({ request: 'theirs', bytes: 1_000 })
+    const body = { metadata: { annotations: { [logsAnnotation]: question } } }
+    await on.person.patch(nodeStates, { name: 'w1' }, { type: 'merge', body }, new AbortController().signal)
+    on.setSpeed(20)
+    const others = ['?full=1', '?full=1&step=upgrade-kubelet'].map((wish) =>
+      get<NodeLog & ConsoleError>(on, `nodes/w1/log${wish}`),
+    )
+    const told = await Promise.all([ours, ...others])
+    expect(told.map(({ message, entries }) => message ?? entries[0]?.step)).toEqual(['all', 'all', 'upgrade-kubelet'])
   })
 
   it('a plan by the engine of slipway plan, one at a time, kept for the next who looks', async () => {

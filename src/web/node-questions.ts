@@ -5,6 +5,7 @@ import { nodes } from '../api/kube.ts'
 import { isKubeError } from '../api/kube-error.ts'
 import { type LogQuestion, logsAnnotation, maxLogBytes, type NodeState, nodeStates } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
+import { type LogTurn, logTurn } from '../core/node/log-turn.ts'
 import { nodeDetail } from '../core/view/node-detail.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Compression } from '../ports/compression.ts'
@@ -27,6 +28,8 @@ export interface LogWish {
 /** An agent that works answers within a second or two. */
 const patienceMs = 60_000
 const lookEveryMs = 500
+/** So long a question that lost its place leaves the others to read their answers. */
+const askAgainAfterMs = 2_000
 
 export class NodeQuestions {
   readonly #deps: QuestionDependencies
@@ -72,18 +75,28 @@ export class NodeQuestions {
     const { api, clock, random } = this.#deps
     const question: LogQuestion = { request: random.uuid(), ...(step !== undefined && { step }), bytes: maxLogBytes }
     const body = { metadata: { annotations: { [logsAnnotation]: JSON.stringify(question) } } }
-    await api.patch(nodeStates, { name }, { type: 'merge', body }, signal)
     const untilMs = clock.monotonicMs() + patienceMs
+    let askAgainMs = Number.NEGATIVE_INFINITY
+    let turn: LogTurn = 'free'
     while (clock.monotonicMs() < untilMs && !signal.aborted) {
-      const logs = (await this.#stateOf(name, signal))?.status?.agent?.logs
-      if (logs?.request === question.request) {
+      const state = await this.#stateOf(name, signal)
+      turn = state ? logTurn(state, question.request) : 'free'
+      const logs = state?.status?.agent?.logs
+      if (turn === 'answered' && logs) {
         if (logs.reason) throw new SlipwayError('NotFound', logs.reason.message)
         return (await this.#deps.compression()).unpack(logs.gzip)
       }
+      if (turn === 'free' && clock.monotonicMs() >= askAgainMs) {
+        await api.patch(nodeStates, { name }, { type: 'merge', body }, signal)
+        askAgainMs = clock.monotonicMs() + askAgainAfterMs
+      }
       await new Promise<void>((resolve) => clock.after(lookEveryMs, resolve))
     }
-    throw new SlipwayError('Refused', `no answer from ${name} within a minute`, {
-      nextStep: `look whether operator and agent are well: slipway why ${name}`,
+    const late = `no answer from ${name} within a minute`
+    const nextStep = `look whether operator and agent are well: slipway why ${name}`
+    if (turn !== 'behind') throw new SlipwayError('Refused', late, { nextStep })
+    throw new SlipwayError('Refused', `${late}: it is asked for another log, too, and answers one question at a time`, {
+      nextStep: `ask again; if that does not help, ${nextStep}`,
     })
   }
 }

@@ -55,6 +55,8 @@ export interface ConsoleBed {
   /** The API server is away, and back. */
   loseApi(): void
   regainApi(): void
+  /** Every stream breaks; the API server answers, but not these of the console, as where etcd has no majority. */
+  breakStreams(...refused: readonly ('list' | 'watch')[]): void
   stop(): Promise<void>
 }
 
@@ -68,10 +70,25 @@ export async function startConsole(options: ConsoleBedOptions): Promise<ConsoleB
   const reach = () => {
     if (isAway) throw away
   }
+  let refused: readonly ('list' | 'watch')[] = []
+  const answers = (verb: 'list' | 'watch') => {
+    if (refused.includes(verb)) throw new KubeError('ServerError', 'etcdserver: request timed out', { status: 500 })
+  }
   const process = cluster.process('console', { latencyMs: [0, 0] })
+  const own = simulatedPerson(process.api, { name: 'mira', reach, ...(options.may && { may: options.may }) })
   const console = await openConsole(
     {
-      api: simulatedPerson(process.api, { name: 'mira', reach, ...(options.may && { may: options.may }) }),
+      api: {
+        ...own,
+        list: async (type, selection, signal) => {
+          answers('list')
+          return own.list(type, selection, signal)
+        },
+        watch: async (type, selection, onEvent, signal) => {
+          answers('watch')
+          return own.watch(type, selection, onEvent, signal)
+        },
+      },
       clock: new SystemClock(),
       // The watches go by time that passes: that of the cluster may stand still.
       clusterClock: cluster.clock,
@@ -107,6 +124,10 @@ export async function startConsole(options: ConsoleBedOptions): Promise<ConsoleB
     },
     regainApi: () => {
       isAway = false
+    },
+    breakStreams: (...verbs) => {
+      refused = verbs
+      process.breakWatches()
     },
     stop: async () => {
       stop.abort()

@@ -28,6 +28,8 @@ export async function readStream({ port, token }: Pick<ConsoleBed, 'port' | 'tok
       const change = JSON.parse(data) as ConsoleChange
       changes.push(change)
       kept.state = applied(kept.state, change)
+    } else if (name === 'ping' && kept.state) {
+      kept.state = { ...kept.state, ...(JSON.parse(data) as Pick<ConsoleChange, 'at'>) }
     }
   }
   void read(response.body, take).finally(() => {

@@ -35,7 +35,7 @@ test('a change replaces what it names, drops what is null, and leaves the rest a
 
 test('trouble comes, stays through other changes, and goes', () => {
   const live = begun()
-  const trouble = { since: at, message: 'gone', nextStep: 'wait' }
+  const trouble = { since: at, message: 'gone', nextStep: 'wait', answers: false }
   live.apply({ at, trouble }, nowMs)
   live.apply({ at, causes: [] }, nowMs)
   expect(live.look().state?.trouble).toEqual(trouble)

@@ -40,7 +40,7 @@ export function WhyPage() {
 function Causes({ causes, nodes }: Pick<ConsoleState, 'causes' | 'nodes'>) {
   const wanted = parameter(useParams<{ cause?: string }>().cause)
   const [search, setSearch] = useState('')
-  const found = causeGroups(matchingCauses(causes, useDeferredValue(search)))
+  const found = causeGroups(matchingCauses(causes, useDeferredValue(search), nodes))
   const inOrder = found.flatMap((group) => group.causes)
   const gone = wanted !== undefined && !causes.some(({ key }) => key === wanted)
   const shown = gone ? undefined : (inOrder.find(({ key }) => key === wanted) ?? inOrder[0])

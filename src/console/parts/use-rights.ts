@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ConsoleAction, Rights } from '../../api/console.ts'
+import type { TroubleView } from '../../api/console-trouble.ts'
+import type { Link } from '../live/live-state.ts'
 import { usePicture } from '../live/use-live.tsx'
 import { ask } from '../request.ts'
 
@@ -12,9 +14,22 @@ export function useRights(): Rights | undefined {
 export function useHindrance(action: ConsoleAction): string | undefined {
   const rights = useRights()
   const { link, state } = usePicture()
+  return hindranceOf(action, { link, trouble: state?.trouble }, rights?.actions[action])
+}
+
+interface Way {
+  readonly link: Link
+  readonly trouble: TroubleView | undefined
+}
+
+/** What is shown may be old and the API server there all the same: then above all one must be able to stop. */
+export function hindranceOf(
+  action: ConsoleAction,
+  { link, trouble }: Way,
+  right: Rights['actions'][ConsoleAction] | undefined,
+): string | undefined {
   if (link !== 'live') return 'not connected: nothing can be asked for'
-  if (state?.trouble) return 'the API server cannot be reached: nothing can be asked for'
-  const right = rights?.actions[action]
+  if (trouble?.answers === false) return 'the API server cannot be reached: nothing can be asked for'
   if (right === undefined || right.allowed) return undefined
   return `needs the right ${right.missing ?? `to ${action}`}`
 }

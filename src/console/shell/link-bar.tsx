@@ -37,12 +37,13 @@ export function LinkBar({ tryNow }: { readonly tryNow: () => void }) {
 function Trouble({ picture: { link, lostAt = 0, state } }: { readonly picture: Picture }) {
   if (link === 'lost') return <LostLink sinceMs={lostAt} />
   if (!state?.trouble) return null
-  const { since, message, nextStep } = state.trouble
+  const { since, message, nextStep, answers } = state.trouble
   return (
     <p>
-      <b>Cannot reach the API server.</b> What you see is from {clockText(Date.parse(since))} and may be out of date.
-      Nodes under work go on by their work orders; nothing new starts. <ReasonText message={message} />. Next:{' '}
-      <ReasonText message={nextStep} />
+      <b>{answers ? 'The API server does not tell what is new.' : 'Cannot reach the API server.'}</b> What you see is
+      from {clockText(Date.parse(since))} and may be out of date.{' '}
+      {!answers && 'Nodes under work go on by their work orders; nothing new starts. '}
+      <ReasonText message={message} />. Next: <ReasonText message={nextStep} />
     </p>
   )
 }

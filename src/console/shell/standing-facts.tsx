@@ -31,9 +31,11 @@ function WindowFact({ policy }: { readonly policy: PolicyView | undefined }) {
 }
 
 export function windowText({ open, until, always }: PolicyView['window'], nowMs: number): string {
-  if (always) return 'Window: always open'
+  if (open && always) return 'Window: always open'
   if (open) return until === undefined ? 'Window: open' : `Window: ${spanText(Date.parse(until) - nowMs)} left`
-  return until === undefined ? 'Window: none opens' : `Opens ${instantText(Date.parse(until), nowMs)}`
+  if (until === undefined) return 'Window: none opens'
+  // Where no window is declared only a freeze closes.
+  return `${always ? 'Frozen until' : 'Opens'} ${instantText(Date.parse(until), nowMs)}`
 }
 
 /** The first budget is the one of the whole cluster. */
@@ -47,7 +49,10 @@ function LinkFact() {
   const now = useNow(1_000)
   if (link === 'connecting') return <Fact glyph="live">Connecting</Fact>
   if (link === 'lost') return <Fact glyph="offline">Lost {lostAt !== undefined && spanText(now - lostAt)} ago</Fact>
-  if (state?.trouble) return <Fact glyph="offline">API lost {spanText(now - Date.parse(state.trouble.since))} ago</Fact>
+  if (state?.trouble) {
+    const span = spanText(now - Date.parse(state.trouble.since))
+    return <Fact glyph="offline">{state.trouble.answers ? `Nothing new for ${span}` : `API lost ${span} ago`}</Fact>
+  }
   return (
     <Fact glyph="live" className={styles.live}>
       Live, {clockText(now)}

@@ -80,7 +80,7 @@ function Chain({ because }: { readonly because: CauseView['because'] }) {
   )
 }
 
-function HoldsUp({ cause: { nodes, updates, profiles } }: { readonly cause: CauseView }) {
+function HoldsUp({ cause: { nodes, nodeCount, updates, profiles } }: { readonly cause: CauseView }) {
   if (nodes.length === 0 && updates.length === 0 && profiles.length === 0) return null
   return (
     <dl className={styles.pair}>
@@ -107,8 +107,10 @@ function HoldsUp({ cause: { nodes, updates, profiles } }: { readonly cause: Caus
                 {node}
               </a>
             ))}
-            {nodes.length > shownNodes && (
-              <span className={classNames(text.dim, text.small)}>and {nodes.length - shownNodes} more</span>
+            {nodeCount > shownNodes && (
+              <span className={classNames(text.dim, text.small)}>
+                and {(nodeCount - shownNodes).toLocaleString('en')} more
+              </span>
             )}
           </dd>
         </div>

@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest'
-import type { CauseView } from '../../api/console.ts'
+import type { CauseView, NodeTile } from '../../api/console.ts'
 import { causeActions } from './cause-actions.ts'
-import { causeGroups, causesTitle, matchingCauses } from './cause-groups.ts'
+import { causeGroups, causesTitle, heldText, matchingCauses } from './cause-groups.ts'
 
 function cause(code: string, waitsFor: CauseView['waitsFor'], more: Partial<CauseView> = {}): CauseView {
   const about = { nodes: ['w-1'], updates: ['to-1-36'], profiles: [], because: [], command: 'slipway why w-1' }
-  return { key: code, code, title: code, message: `about ${code}`, waitsFor, ...about, ...more }
+  const nodeCount = (more.nodes ?? about.nodes).length
+  return { key: code, code, title: code, message: `about ${code}`, waitsFor, ...about, nodeCount, ...more }
+}
+
+function tile(name: string, more: Partial<NodeTile>): NodeTile {
+  const place = { zone: 'a', group: 'Worker', role: 'Worker', kubelet: 'v1.36.3' } as const
+  return { name, ...place, phase: 'Pending', waits: false, ...more }
 }
 
 const soak = cause('WaveSoaking', 'Clock')
@@ -34,9 +40,37 @@ test.each([
 })
 
 test('a search looks into nodes, updates and the chain; all words must be there', () => {
-  expect(matchingCauses([soak, pdb, failed], 'W-9')).toEqual([failed])
-  expect(matchingCauses([soak, pdb, failed], 'shop/checkout 0')).toEqual([pdb])
-  expect(matchingCauses([soak, pdb, failed], 'shop/checkout w-9')).toEqual([])
+  expect(matchingCauses([soak, pdb, failed], 'W-9', {})).toEqual([failed])
+  expect(matchingCauses([soak, pdb, failed], 'shop/checkout 0', {})).toEqual([pdb])
+  expect(matchingCauses([soak, pdb, failed], 'shop/checkout w-9', {})).toEqual([])
+})
+
+test('of a cause that names some of its nodes the others are found by what their tiles say they wait for', () => {
+  const spent = cause('BudgetSpent', 'Cluster', { nodes: ['w-1'], nodeCount: 3 })
+  const reason = { code: 'BudgetSpent', message: 'as many are away as may be' } as const
+  const tiles = Object.fromEntries(
+    [
+      tile('w-2', { update: 'to-1-36', reason, waits: true }),
+      tile('w-3', { update: 'other', reason, waits: true }),
+      tile('w-4', { update: 'to-1-36', reason: { ...reason, code: 'OutsideWindow' }, waits: true }),
+      tile('w-5', { update: 'to-1-36', reason, waits: false }),
+    ].map((one) => [one.name, one]),
+  )
+  const found = (search: string) => matchingCauses([spent], search, tiles).length > 0
+  expect(['w-1', 'w-2', 'w-3', 'w-4', 'w-5'].filter(found)).toEqual(['w-1', 'w-2'])
+  expect(matchingCauses([{ ...spent, nodeCount: 1 }], 'w-2', tiles)).toEqual([])
+  const ofProfile = { ...spent, updates: [], profiles: ['base'] }
+  const drifted = { 'w-6': tile('w-6', { profile: 'base', reason, waits: true }) }
+  expect(matchingCauses([ofProfile], 'w-6', drifted)).toEqual([ofProfile])
+})
+
+test.each([
+  [{ nodes: ['w-1'], nodeCount: 1 }, '1 node'],
+  [{ nodes: ['w-1', 'w-2'], nodeCount: 4_321 }, '4,321 nodes'],
+  [{ nodes: [], updates: ['a', 'b'] }, '2 updates'],
+  [{ nodes: [], updates: [] }, ''],
+])('%j holds up %s', (more, text) => {
+  expect(heldText(cause('BudgetSpent', 'Cluster', more))).toBe(text)
 })
 
 test.each([

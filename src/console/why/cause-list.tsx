@@ -6,7 +6,7 @@ import { familyClass } from '../parts/phase-look.ts'
 import { ReasonText } from '../parts/reason-text.tsx'
 import text from '../parts/text.module.css'
 import { TimeText } from '../parts/time-text.tsx'
-import type { CauseGroup } from './cause-groups.ts'
+import { type CauseGroup, heldText } from './cause-groups.ts'
 import styles from './cause-list.module.css'
 import { causeLook } from './cause-look.ts'
 
@@ -53,7 +53,7 @@ function Cause({ cause, nodes, current }: CauseProps) {
     >
       <Glyph name={glyph} className={styles.glyph} />
       <h3>{cause.title}</h3>
-      <span className={styles.count}>{held(cause)}</span>
+      <span className={styles.count}>{heldText(cause)}</span>
       <p>
         <ReasonText message={/[.!?]$/.test(cause.message) ? cause.message : `${cause.message}.`} />{' '}
         <span className={text.quiet}>
@@ -77,10 +77,4 @@ function Cause({ cause, nodes, current }: CauseProps) {
 /** A key may hold anything: its parts stay one address. */
 export function causeAddress(key: string): string {
   return `#/why/${encodeURIComponent(key)}`
-}
-
-function held({ nodes, updates }: CauseView): string {
-  const [count, noun] = nodes.length > 0 ? [nodes.length, 'node'] : [updates.length, 'update']
-  if (count === 0) return ''
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }

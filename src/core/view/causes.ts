@@ -43,13 +43,20 @@ interface Found {
 }
 
 export function causesOf(facts: CauseFacts): readonly CauseView[] {
-  const causes = new Map<string, CauseView>()
+  const causes = new Map<string, { readonly cause: Cause; readonly nodes: Set<string> }>()
   for (const found of findings(facts)) {
     const key = `${found.code}-${fingerprint([found.about ?? found.update ?? '']).slice(0, 8)}`
-    causes.set(key, added(causes.get(key), key, found))
+    const before = causes.get(key)
+    const nodes = before?.nodes ?? new Set()
+    if (found.node !== undefined) nodes.add(found.node)
+    causes.set(key, { cause: added(before?.cause, key, found), nodes })
   }
-  return [...causes.values()].toSorted((a, b) => rank(a) - rank(b) || (a.since ?? '').localeCompare(b.since ?? ''))
+  return [...causes.values()]
+    .map(({ cause, nodes }) => ({ ...cause, nodes: [...nodes].slice(0, mostNodes), nodeCount: nodes.size }))
+    .toSorted((a, b) => rank(a) - rank(b) || (a.since ?? '').localeCompare(b.since ?? ''))
 }
+
+type Cause = Omit<CauseView, 'nodes' | 'nodeCount'>
 
 const order = { Person: 0, Cluster: 1, Clock: 2 } as const
 
@@ -57,11 +64,10 @@ function rank({ waitsFor: who }: CauseView): number {
   return order[who]
 }
 
-function added(before: CauseView | undefined, key: string, found: Found): CauseView {
-  const { code, message, nextCheck, node, update, profile, because, command } = found
+function added(before: Cause | undefined, key: string, found: Found): Cause {
+  const { code, message, nextCheck, update, profile, because, command } = found
   const since = [before?.since, found.since].filter((one) => one !== undefined).toSorted()[0]
   const nextStep = isReasonCode(code) ? reasonCatalogue[code] : undefined
-  const nodes = before?.nodes ?? []
   const updates = before?.updates ?? []
   const profiles = before?.profiles ?? []
   return {
@@ -72,7 +78,6 @@ function added(before: CauseView | undefined, key: string, found: Found): CauseV
     waitsFor: waitsFor(code),
     ...(since !== undefined && { since }),
     ...(nextCheck === undefined ? before?.nextCheck !== undefined && { nextCheck: before.nextCheck } : { nextCheck }),
-    nodes: node === undefined || nodes.includes(node) || nodes.length >= mostNodes ? nodes : [...nodes, node],
     updates: update === undefined || updates.includes(update) ? updates : [...updates, update],
     profiles: profile === undefined || profiles.includes(profile) ? profiles : [...profiles, profile],
     because: before?.because ?? because,

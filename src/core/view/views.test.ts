@@ -279,6 +279,21 @@ describe('causes', () => {
     expect(causes.map(({ because }) => because.at(-1)?.what)).toEqual(['PodDisruptionBudget shop/cart'])
   })
 
+  it('of hundreds that wait for one thing all are counted once, and the first are named', () => {
+    const states = Array.from({ length: 300 }, (_, at) => {
+      const name = `w${at + 1}`
+      return state(name, { phase: 'Draining', drain: { total: 3, left: 2, pods: [budget('a'), budget('b')] } })
+    })
+    const causes = causesOf({
+      updates: [update],
+      policy: undefined,
+      waiting: states.map(tileOf),
+      stateOf: (name) => states.find(({ metadata }) => metadata.name === name),
+    })
+    expect(causes.map(({ nodeCount }) => nodeCount)).toEqual([300])
+    expect(causes[0]?.nodes).toEqual(Array.from({ length: 200 }, (_, at) => `w${at + 1}`))
+  })
+
   it('who must act comes first: a person, the cluster, the clock', () => {
     const condition = (type: string, reason: string) =>
       ({ type, status: 'True', reason, message: reason, lastTransitionTime: '2026-01-05T09:00:00Z' }) as const

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { UpdateView } from '../../../api/console.ts'
+import type { PolicyView, UpdateView } from '../../../api/console.ts'
 import { offeredActions } from './update-actions.ts'
 
 const running: UpdateView = {
@@ -9,16 +9,23 @@ const running: UpdateView = {
 }
 const asking = [{ title: 'wave 1', nodes: 1, done: 1, failed: 0, approval: { asked: true } }]
 
-test.each<[string, Partial<UpdateView>, boolean, readonly string[]]>([
-  ['it runs', {}, false, ['pause', 'cancel']],
-  ['its window is closed', {}, true, ['run-now', 'pause', 'cancel']],
-  ['it is paused', { desiredState: 'Paused', phase: 'Paused' }, false, ['resume', 'cancel']],
-  ['a wave asks', { waves: asking }, false, ['pause', 'cancel', 'approve']],
-  ['a node failed, and it goes on', { counts: { ...running.counts, failed: 1 } }, false, ['retry', 'pause', 'cancel']],
-  ['it failed', { phase: 'Failed' }, true, ['retry']],
-  ['it is being cancelled', { desiredState: 'Cancelled', counts: { ...running.counts, failed: 1 } }, true, []],
-  ['it is being deleted', { phase: 'Deleting' }, true, []],
-  ['it succeeded', { phase: 'Succeeded' }, true, []],
-])('%s', (_, change, isWindowClosed, expected) => {
-  expect(offeredActions({ ...running, ...change }, isWindowClosed)).toEqual(expected)
+const open = { open: true, always: false }
+const closed = { open: false, always: false }
+/** No window is declared, and a freeze is on. */
+const frozen = { open: false, always: true, until: '2026-12-27T00:00:00Z' }
+
+test.each<[string, Partial<UpdateView>, PolicyView['window'] | undefined, readonly string[]]>([
+  ['it runs', {}, open, ['pause', 'cancel']],
+  ['its window is closed', {}, closed, ['run-now', 'pause', 'cancel']],
+  ['a freeze is on', {}, frozen, ['run-now', 'pause', 'cancel']],
+  ['nothing is known of windows', {}, undefined, ['pause', 'cancel']],
+  ['it is paused', { desiredState: 'Paused', phase: 'Paused' }, open, ['resume', 'cancel']],
+  ['a wave asks', { waves: asking }, open, ['pause', 'cancel', 'approve']],
+  ['a node failed, and it goes on', { counts: { ...running.counts, failed: 1 } }, open, ['retry', 'pause', 'cancel']],
+  ['it failed', { phase: 'Failed' }, closed, ['retry']],
+  ['it is being cancelled', { desiredState: 'Cancelled', counts: { ...running.counts, failed: 1 } }, closed, []],
+  ['it is being deleted', { phase: 'Deleting' }, closed, []],
+  ['it succeeded', { phase: 'Succeeded' }, closed, []],
+])('%s', (_, change, window, expected) => {
+  expect(offeredActions({ ...running, ...change }, window)).toEqual(expected)
 })

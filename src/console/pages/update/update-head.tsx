@@ -19,8 +19,8 @@ export interface UpdateHeadProps {
 
 export function UpdateHead({ update, all }: UpdateHeadProps) {
   const { name, phase, startedAt, finishedAt, askedBy } = update
-  const isClosed = useLive(({ policy }) => !policy.window.open && !policy.window.always) ?? false
-  const offered = offeredActions(update, isClosed)
+  const window = useLive(({ policy }) => policy.window)
+  const offered = offeredActions(update, window)
   return (
     <PageHead
       page={name}
