@@ -120,7 +120,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     holderOf: (node) => book.holderOf(node),
   })
   operations.addSource(source)
-  const schedules = makeScheduleReconcile({ ports, cluster, events: options.events })
+  const schedules = makeScheduleReconcile({ ports, cluster, book, events: options.events })
   const working: readonly Controller[] = [
     ...wakeUps.controllers({
       nodes: nodeReconcile(term, signal),
