@@ -3,7 +3,7 @@ import type { Reason } from '../../api/reason.ts'
 
 /** What one look at the host showed; undefined = not asked about, or it could not be seen. */
 export interface Sighting {
-  readonly maintenanceRequired?: boolean
+  readonly maintenanceRequired?: boolean | 'Anew'
   readonly maintenanceInProgress?: boolean
   readonly rebootRequired?: boolean | 'Anew' | 'Unknown'
   readonly failure?: Reason | undefined
@@ -12,9 +12,10 @@ export interface Sighting {
 /** Each with the instant it was first seen, which stays while it is there: the queue goes by it. */
 export function sentinelStatus(before: Sentinels | undefined, seen: Sighting, now: string): Sentinels {
   const { maintenanceRequired, maintenanceInProgress, rebootRequired, failure } = seen
+  const required = maintenanceRequired === 'Anew' ? now : (before?.maintenanceRequired ?? now)
   const reboot = rebootSince(before?.rebootRequired, rebootRequired, now)
   return {
-    ...(maintenanceRequired && { maintenanceRequired: before?.maintenanceRequired ?? now }),
+    ...(maintenanceRequired && { maintenanceRequired: required }),
     ...(maintenanceInProgress && { maintenanceInProgress: before?.maintenanceInProgress ?? now }),
     ...(reboot !== undefined && { rebootRequired: reboot }),
     ...(failure && { failure }),
