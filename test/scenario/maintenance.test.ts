@@ -22,6 +22,8 @@ import { play, type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
 import { shop } from './story-person.ts'
 
+const anyTime: WindowSpec = { start: '00:00', end: '23:59', work: ['Update'] }
+
 describe('maintenance by a file of the host', () => {
   scenario('is off until the policy asks for it', able(3), async ({ cluster }) => {
     await ask(cluster, 'w1')
@@ -196,6 +198,51 @@ describe('maintenance jobs', () => {
       (name) => cluster.machine(name).host.executions.filter(({ step }) => step === 'job-rotate').length,
     )
     expect(runs).toEqual([1, 1, 1])
+  })
+})
+
+describe('a reboot sentinel that outlives its reboot', () => {
+  const sentinel = '/etc/reboot-wanted'
+  const reboots = { sentinels: [sentinel] }
+  const bootID = (cluster: StoryCluster) => cluster.state('w1')?.status?.agent?.bootID
+  const wished = (cluster: StoryCluster) => cluster.state('w1')?.status?.agent?.sentinels?.rebootRequired
+  const isIdle = (cluster: StoryCluster) => cluster.taken.length === 0 && cluster.ledger.grants.length === 0
+
+  scenario('with jobs in one drain asks for no other one after later work', able(2), async (story) => {
+    const { cluster, person, update } = story
+    const sha256 = createHash('sha256').update('true\n').digest('hex')
+    const maintenance = { jobs: [{ name: 'rotate', configMap: 'rotate', sha256 }] }
+    await cluster.until('the namespace is there', () => cluster.ledger.epoch > 0)
+    await person.storesScript('rotate', operatorNamespace, 'true\n')
+    await files(cluster, 'w1').write(sentinel, '', asRoot)
+    await person.setsPolicy({ paused: true, reboots, maintenance })
+    await cluster.until('it is seen', () => wished(cluster) !== undefined)
+    const first = bootID(cluster)
+    await person.setsPolicy({ paused: false })
+    await cluster.until('it has booted', () => bootID(cluster) !== first && isIdle(cluster))
+    const second = bootID(cluster)
+    await update.script('true').succeeds()
+    await cluster.pass(3_600_000)
+    expect(wished(cluster)).toBeDefined()
+    expect(bootID(cluster)).toBe(second)
+    await files(cluster, 'w1').remove(sentinel)
+    await cluster.until('it is taken back', () => wished(cluster) === undefined)
+    await files(cluster, 'w1').write(sentinel, '', asRoot)
+    await cluster.until('another wish is served', () => bootID(cluster) !== second && isIdle(cluster))
+  })
+
+  scenario('of an update asks for no other one', able(2), async ({ cluster, person, update }) => {
+    await files(cluster, 'w1').write(sentinel, '', asRoot)
+    await person.setsPolicy({ windows: [{ start: '20:00', end: '21:00', work: ['Reboot'] }, anyTime], reboots })
+    await cluster.until('it is seen', () => wished(cluster) !== undefined)
+    const first = bootID(cluster)
+    await update.of({ reboot: 'Always' }).succeeds()
+    const second = bootID(cluster)
+    expect(second).not.toBe(first)
+    await update.script('true', { name: 'later' }).succeeds()
+    await person.setsPolicy({ windows: [] })
+    await cluster.pass(3_600_000)
+    expect(bootID(cluster)).toBe(second)
   })
 })
 

@@ -38,4 +38,22 @@ describe('the first instant a reboot was asked for', () => {
     )
     expect(status.rebootRequired).toBe(since)
   })
+
+  const boots: readonly { seen: Sighting['rebootRequired']; before?: string; boot?: string }[] = [
+    { seen: true, boot: 'this' },
+    { seen: true, before: 'earlier', boot: 'earlier' },
+    { seen: 'Anew', before: 'earlier', boot: 'this' },
+    { seen: 'Unknown', before: 'earlier', boot: 'earlier' },
+    { seen: false, before: 'earlier' },
+  ]
+  it.each(boots)('is of a boot: seen $seen, before in $before: $boot', ({ seen, before, boot }) => {
+    const known = before === undefined ? undefined : { rebootRequired: then, rebootAskedIn: before }
+    const status = sentinelStatus(known, { rebootRequired: seen ?? false, bootID: 'this' }, now)
+    expect(status.rebootAskedIn).toBe(boot)
+  })
+
+  it('of which an older agent did not tell the boot is left so', () => {
+    const known = { rebootRequired: then }
+    expect(sentinelStatus(known, { rebootRequired: true, bootID: 'this' }, now)).toEqual(known)
+  })
 })

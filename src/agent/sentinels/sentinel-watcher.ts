@@ -85,8 +85,9 @@ class SentinelWatch {
 
   async #look({ maintenance, ...reboot }: SentinelFiles, signal: AbortSignal): Promise<Sighting> {
     const rebootRequired = await this.#rebootWanted(reboot, signal)
-    if (!maintenance) return { rebootRequired }
     const { files } = this.#context.host
+    const wanted: Sighting = { rebootRequired, ...(rebootRequired && { bootID: await this.#context.host.bootId() }) }
+    if (!maintenance) return wanted
     // Read before the file is seen: one that is there after its maintenance has ended was made anew.
     const isServed = this.#isServed()
     const isAskedFor = await asks(files, maintenance.required)
@@ -97,7 +98,7 @@ class SentinelWatch {
       this.#context.log.warn('removing a stale file', { path: maintenance.inProgress })
       await files.remove(maintenance.inProgress)
     }
-    const seen = { rebootRequired, maintenanceRequired, maintenanceInProgress: isThere && !isStale }
+    const seen = { ...wanted, maintenanceRequired, maintenanceInProgress: isThere && !isStale }
     if (isAskedFor) return { ...seen, failure: await readFailure(files, this.#context.stateDir) }
     await forgetFailure(files, this.#context.stateDir)
     return seen
