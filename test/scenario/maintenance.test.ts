@@ -64,6 +64,29 @@ describe('maintenance by a file of the host', () => {
     },
   )
 
+  scenario('that failed keeps others out through a change of leader', able(40), async ({ cluster, person }) => {
+    await person.setsPolicy({ maintenance: {}, budgets: [{ maxUnavailable: 5 }] })
+    const last = cluster.names.at(-1) ?? ''
+    await cluster.until('the host is watched', () => cluster.state(last)?.status?.agent?.sentinels !== undefined)
+    await ask(cluster, last)
+    await isLetIn(cluster, last)
+    await noteFailure(files(cluster, last), stateDir, 'disk sdb is dead', new Date(0))
+    await cluster.nodeIs(last, 'RequiresAttention', 'MaintenanceFailed')
+    const others = cluster.names.filter((name) => name !== last)
+    for (const name of others) await ask(cluster, name)
+    await cluster.until('all have asked', () => others.every((name) => seen(cluster, name)))
+    await cluster.pass(60_000)
+    expect(cluster.taken).toEqual([last])
+    for (const process of cluster.sim.programs()) process.crash()
+    await cluster.pass(120_000)
+    expect(cluster.ledger.grants.map(({ node }) => node)).toEqual([last])
+    expect(cluster.taken).toEqual([last])
+    await finish(cluster, last)
+    await cluster.until('then they go', () => cluster.taken.length === 5 && !cluster.taken.includes(last))
+    for (const name of others) await finish(cluster, name)
+    await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
+  })
+
   scenario('that fails keeps its node and its slot, and no other is touched', able(4), async ({ cluster, person }) => {
     await person.setsPolicy({ maintenance: { timeout: '10m' }, budgets: [{ maxUnavailable: 2 }] })
     await cluster.until('the host is watched', () => cluster.state('w1')?.status?.agent?.sentinels !== undefined)
