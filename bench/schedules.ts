@@ -18,7 +18,7 @@ export const schedules: Bench = {
       const started = process.threadCpuUsage()
       known = 0
       for (const schedule of all) {
-        const decision = decideSchedule(schedule, [], now)
+        const decision = decideSchedule(schedule, [], new Set(), now)
         if (decision.action === 'record' && decision.status.nextScheduled !== undefined) known++
       }
       const { user, system } = process.threadCpuUsage(started)

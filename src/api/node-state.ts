@@ -164,6 +164,11 @@ export const agentStatusSchema = z.strictObject({
       maintenanceRequired: instantText.optional(),
       maintenanceInProgress: instantText.optional(),
       rebootRequired: instantText.optional(),
+      rebootAskedIn: z
+        .string()
+        .max(64)
+        .optional()
+        .describe('the boot in which the host first asked for that reboot; in a later one nothing is asked for'),
       failure: reasonSchema.optional().describe('what the maintenance script said went wrong'),
     })
     .optional()

@@ -5,6 +5,7 @@ import type { DirectUpdateSpec } from '../api/direct-update.ts'
 import type { NodeState } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import { rollCallDue } from '../core/ledger/roll-call.ts'
+import { ownerOfOperation } from '../core/update/operation.ts'
 import type { Reconcile } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { Backups } from './backup/backups.ts'
@@ -120,7 +121,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
     holderOf: (node) => book.holderOf(node),
   })
   operations.addSource(source)
-  const schedules = makeScheduleReconcile({ ports, cluster, events: options.events })
+  const schedules = makeScheduleReconcile({ ports, cluster, book, events: options.events })
   const working: readonly Controller[] = [
     ...wakeUps.controllers({
       nodes: nodeReconcile(term, signal),
@@ -208,7 +209,7 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     hasSuccessor: (name, holder) => operations.hasSuccessor(name, holder),
     workFor: (operation, name) => operations.workFor(operation, name),
     prepare: async (order, until) => {
-      const update = cluster.updates.get(order.update)
+      const update = cluster.updates.get(ownerOfOperation(order.id))
       if (update) await scripts.ensure(update, undefined, until)
       await profiles.prepare(order, until)
     },

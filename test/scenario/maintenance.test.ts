@@ -23,6 +23,8 @@ import type { StoryCluster } from './story-cluster.ts'
 import { shop } from './story-person.ts'
 import { scriptOf } from './story-update.ts'
 
+const anyTime: WindowSpec = { start: '00:00', end: '23:59', work: ['Update'] }
+
 describe('maintenance by a file of the host', () => {
   scenario('is off until the policy asks for it', able(3), async ({ cluster }) => {
     await ask(cluster, 'w1')
@@ -62,6 +64,29 @@ describe('maintenance by a file of the host', () => {
       }
     },
   )
+
+  scenario('that failed keeps others out through a change of leader', able(40), async ({ cluster, person }) => {
+    await person.setsPolicy({ maintenance: {}, budgets: [{ maxUnavailable: 5 }] })
+    const last = cluster.names.at(-1) ?? ''
+    await cluster.until('the host is watched', () => cluster.state(last)?.status?.agent?.sentinels !== undefined)
+    await ask(cluster, last)
+    await isLetIn(cluster, last)
+    await noteFailure(files(cluster, last), stateDir, 'disk sdb is dead', new Date(0))
+    await cluster.nodeIs(last, 'RequiresAttention', 'MaintenanceFailed')
+    const others = cluster.names.filter((name) => name !== last)
+    for (const name of others) await ask(cluster, name)
+    await cluster.until('all have asked', () => others.every((name) => seen(cluster, name)))
+    await cluster.pass(60_000)
+    expect(cluster.taken).toEqual([last])
+    for (const process of cluster.sim.programs()) process.crash()
+    await cluster.pass(120_000)
+    expect(cluster.ledger.grants.map(({ node }) => node)).toEqual([last])
+    expect(cluster.taken).toEqual([last])
+    await finish(cluster, last)
+    await cluster.until('then they go', () => cluster.taken.length === 5 && !cluster.taken.includes(last))
+    for (const name of others) await finish(cluster, name)
+    await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
+  })
 
   scenario('that fails keeps its node and its slot, and no other is touched', able(4), async ({ cluster, person }) => {
     await person.setsPolicy({ maintenance: { timeout: '10m' }, budgets: [{ maxUnavailable: 2 }] })
@@ -223,6 +248,51 @@ describe('the script of a maintenance job', () => {
     await ran.isDeleted()
     await cluster.until('all have done it', () => cluster.names.every(hasDone(cluster)))
     await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
+  })
+})
+
+describe('a reboot sentinel that outlives its reboot', () => {
+  const sentinel = '/etc/reboot-wanted'
+  const reboots = { sentinels: [sentinel] }
+  const bootID = (cluster: StoryCluster) => cluster.state('w1')?.status?.agent?.bootID
+  const wished = (cluster: StoryCluster) => cluster.state('w1')?.status?.agent?.sentinels?.rebootRequired
+  const isIdle = (cluster: StoryCluster) => cluster.taken.length === 0 && cluster.ledger.grants.length === 0
+
+  scenario('with jobs in one drain asks for no other one after later work', able(2), async (story) => {
+    const { cluster, person, update } = story
+    const sha256 = createHash('sha256').update('true\n').digest('hex')
+    const maintenance = { jobs: [{ name: 'rotate', configMap: 'rotate', sha256 }] }
+    await cluster.until('the namespace is there', () => cluster.ledger.epoch > 0)
+    await person.storesScript('rotate', operatorNamespace, 'true\n')
+    await files(cluster, 'w1').write(sentinel, '', asRoot)
+    await person.setsPolicy({ paused: true, reboots, maintenance })
+    await cluster.until('it is seen', () => wished(cluster) !== undefined)
+    const first = bootID(cluster)
+    await person.setsPolicy({ paused: false })
+    await cluster.until('it has booted', () => bootID(cluster) !== first && isIdle(cluster))
+    const second = bootID(cluster)
+    await update.script('true').succeeds()
+    await cluster.pass(3_600_000)
+    expect(wished(cluster)).toBeDefined()
+    expect(bootID(cluster)).toBe(second)
+    await files(cluster, 'w1').remove(sentinel)
+    await cluster.until('it is taken back', () => wished(cluster) === undefined)
+    await files(cluster, 'w1').write(sentinel, '', asRoot)
+    await cluster.until('another wish is served', () => bootID(cluster) !== second && isIdle(cluster))
+  })
+
+  scenario('of an update asks for no other one', able(2), async ({ cluster, person, update }) => {
+    await files(cluster, 'w1').write(sentinel, '', asRoot)
+    await person.setsPolicy({ windows: [{ start: '20:00', end: '21:00', work: ['Reboot'] }, anyTime], reboots })
+    await cluster.until('it is seen', () => wished(cluster) !== undefined)
+    const first = bootID(cluster)
+    await update.of({ reboot: 'Always' }).succeeds()
+    const second = bootID(cluster)
+    expect(second).not.toBe(first)
+    await update.script('true', { name: 'later' }).succeeds()
+    await person.setsPolicy({ windows: [] })
+    await cluster.pass(3_600_000)
+    expect(bootID(cluster)).toBe(second)
   })
 })
 

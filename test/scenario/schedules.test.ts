@@ -211,6 +211,27 @@ describe('an update again and again', () => {
     })
   })
 
+  scenario(
+    'leaves a node that failed as it is, also when the run it failed for is old',
+    { nodes: 4 },
+    async (story) => {
+      const { cluster, person } = story
+      cluster.failing.add('w1')
+      await repeats(story, { keep: 1, overlap: 'Replace' })
+      await sleepUntil(cluster, '05T12:00')
+      const [failed] = made(cluster)
+      expect(failed?.status?.phase).toBe('Failed')
+      await sleepUntil(cluster, '08T12:00')
+      expect(cluster.isCordoned('w1')).toBe(true)
+      expect(cluster.state('w1')?.status?.rollout).toMatchObject({ phase: 'Failed', update: failed?.metadata.name })
+      expect(made(cluster).map(({ status }) => status?.phase)).toEqual(['Failed', 'Cancelled', 'InProgress'])
+      cluster.failing.delete('w1')
+      await person.changes(directUpdates, failed?.metadata.name ?? '', { spec: { retry: { token: 'mended' } } })
+      await cluster.until('only the last is kept', () => made(cluster).length === 1, hour)
+      expect(cluster.isCordoned('w1')).toBe(false)
+    },
+  )
+
   scenario('makes up for what was missed once, and not too late', { nodes: 2, operators: 1 }, async (story) => {
     const { cluster } = story
     const ever = everMade(cluster)

@@ -192,6 +192,28 @@ describe('windows', () => {
     await cluster.until('it is done', () => running.status.phase === 'Succeeded', 5 * day)
   })
 
+  scenario('what a script asks for waits for the window for reboots', able(2), async ({ cluster, person }) => {
+    const windows: WindowSpec[] = [
+      { start: '08:00', end: '20:00', work: ['Maintenance'] },
+      { cron: '0 3 * * tue', duration: '1h', work: ['Reboot'] },
+    ]
+    await person.setsPolicy({ windows, reboots: { sentinels: ['/var/run/reboot-required'] }, maintenance: {} })
+    const { host } = cluster.machine('w1')
+    const before = await host.bootId()
+    const facts = host.facts.bind(host)
+    await ask(cluster, 'w1')
+    await isLetIn(cluster, 'w1')
+    await files(cluster, 'w1').write('/var/run/reboot-required', '', asRoot)
+    host.facts = async (signal) => ({ ...(await facts(signal)), rebootRequired: 'libc6' })
+    await finish(cluster, 'w1')
+    await cluster.until('it is back', () => cluster.ledger.grants.length === 0)
+    await sleepUntil(cluster, '06T02:59')
+    expect(await host.bootId()).toBe(before)
+    const booted = () => cluster.state('w1')?.status?.agent?.bootID
+    await cluster.until('it boots', () => booted() !== undefined && booted() !== before, hour)
+    await cluster.until('it is back again', () => cluster.ledger.grants.length === 0)
+  })
+
   scenario('a window for reboots only', able(2), async ({ cluster, person }) => {
     const windows: WindowSpec[] = [{ cron: '0 9 * * mon', duration: '1h', work: ['Reboot'] }]
     await person.setsPolicy({ windows, reboots: { sentinels: ['/var/run/reboot-required'] }, maintenance: {} })

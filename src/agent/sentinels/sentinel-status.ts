@@ -3,33 +3,46 @@ import type { Reason } from '../../api/reason.ts'
 
 /** What one look at the host showed; undefined = not asked about, or it could not be seen. */
 export interface Sighting {
-  readonly maintenanceRequired?: boolean
+  readonly maintenanceRequired?: boolean | 'Anew'
   readonly maintenanceInProgress?: boolean
   readonly rebootRequired?: boolean | 'Anew' | 'Unknown'
+  /** The boot in which the host was looked at. */
+  readonly bootID?: string
   readonly failure?: Reason | undefined
 }
 
-/** Each with the instant it was first seen, which stays while it is there: the queue goes by it. */
+/** Each with the instant it was first seen, and a reboot with the boot, which stay while it is there: the queue goes by it. */
 export function sentinelStatus(before: Sentinels | undefined, seen: Sighting, now: string): Sentinels {
-  const { maintenanceRequired, maintenanceInProgress, rebootRequired, failure } = seen
-  const reboot = rebootSince(before?.rebootRequired, rebootRequired, now)
+  const { maintenanceRequired, maintenanceInProgress, failure } = seen
+  const required = maintenanceRequired === 'Anew' ? now : (before?.maintenanceRequired ?? now)
   return {
-    ...(maintenanceRequired && { maintenanceRequired: before?.maintenanceRequired ?? now }),
+    ...(maintenanceRequired && { maintenanceRequired: required }),
     ...(maintenanceInProgress && { maintenanceInProgress: before?.maintenanceInProgress ?? now }),
-    ...(reboot !== undefined && { rebootRequired: reboot }),
+    ...rebootOf(before, seen, now),
     ...(failure && { failure }),
   }
 }
 
-function rebootSince(before: string | undefined, seen: Sighting['rebootRequired'], now: string): string | undefined {
-  switch (seen) {
+type Reboot = Pick<Sentinels, 'rebootRequired' | 'rebootAskedIn'>
+
+function rebootOf(before: Sentinels | undefined, { rebootRequired, bootID }: Sighting, now: string): Reboot {
+  const known = before && rebootSince(before.rebootRequired, before.rebootAskedIn)
+  const anew = rebootSince(now, bootID)
+  switch (rebootRequired) {
     case 'Anew':
-      return now
+      return anew
     case 'Unknown':
-      return before
+      return known ?? {}
     case true:
-      return before ?? now
+      return known?.rebootRequired === undefined ? anew : known
     default:
-      return undefined
+      return {}
+  }
+}
+
+function rebootSince(rebootRequired: string | undefined, rebootAskedIn: string | undefined): Reboot {
+  return {
+    ...(rebootRequired !== undefined && { rebootRequired }),
+    ...(rebootAskedIn !== undefined && { rebootAskedIn }),
   }
 }

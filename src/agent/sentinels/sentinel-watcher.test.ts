@@ -77,6 +77,37 @@ describe('sentinels', () => {
     expect(bench.sentinels).toEqual(seen)
   })
 
+  it('are another request when they were served and made again while nobody could look', async () => {
+    const bench = new SentinelBench()
+    bench.drivers = [...bench.drivers, maintenanceDriver(bench)]
+    let answer: (() => void) | undefined
+    await bench.touch(maintenance.required)
+    const sentinels = { maintenance, rebootCommand: ['slow'] }
+    await bench.launch(sentinels)
+    const first = bench.sentinels?.maintenanceRequired
+    bench.place(sentinels, scriptOrder({ work: { maintenance } }))
+    await bench.clock.until(() => bench.sentinels?.maintenanceInProgress !== undefined)
+    const { run } = bench.host
+    bench.host.run = async (...given) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      return run.apply(bench.host, given)
+    }
+    await bench.host.files.remove(maintenance.required)
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    await bench.touch(maintenance.required)
+    await bench.clock.advance(1_000)
+    expect(answer).toBeDefined()
+    bench.host.run = run
+    answer?.()
+    await bench.clock.advance(1_000)
+    const again = bench.sentinels?.maintenanceRequired ?? ''
+    expect(again > (first ?? '')).toBe(true)
+    await bench.clock.advance(3_600_000)
+    expect(bench.sentinels?.maintenanceRequired).toBe(again)
+  })
+
   it('are found by the slow check where notifications are lost', async () => {
     const bench = new SentinelBench()
     bench.host.files.watch = () => Promise.reject(new Error('no more watches'))
@@ -95,7 +126,7 @@ describe('sentinels', () => {
     const bench = new SentinelBench()
     bench.host.answer = ({ argv }) => ({ exitCode: argv[0] === 'needs-reboot' ? exitCode : 99, stdout: '', stderr: '' })
     await bench.launch({ rebootCommand: ['needs-reboot'] })
-    expect(bench.sentinels).toEqual(wanted ? { rebootRequired: expect.any(String) } : {})
+    expect(bench.sentinels).toEqual(wanted ? { rebootRequired: expect.any(String), rebootAskedIn: 'boot-1' } : {})
   })
 
   it('stay as they were while the command cannot be run', async () => {

@@ -85,19 +85,30 @@ class SentinelWatch {
 
   async #look({ maintenance, ...reboot }: SentinelFiles, signal: AbortSignal): Promise<Sighting> {
     const rebootRequired = await this.#rebootWanted(reboot, signal)
-    if (!maintenance) return { rebootRequired }
     const { files } = this.#context.host
-    const maintenanceRequired = await asks(files, maintenance.required)
+    const wanted: Sighting = { rebootRequired, ...(rebootRequired && { bootID: await this.#context.host.bootId() }) }
+    if (!maintenance) return wanted
+    // Read before the file is seen: one that is there after its maintenance has ended was made anew.
+    const isServed = this.#isServed()
+    const isAskedFor = await asks(files, maintenance.required)
+    const maintenanceRequired = isAskedFor && (isServed ? ('Anew' as const) : true)
     const isThere = await asks(files, maintenance.inProgress)
-    const isStale = isThere && this.#isStale(maintenanceRequired)
+    const isStale = isThere && this.#isStale(isAskedFor)
     if (isStale) {
       this.#context.log.warn('removing a stale file', { path: maintenance.inProgress })
       await files.remove(maintenance.inProgress)
     }
-    const seen = { rebootRequired, maintenanceRequired, maintenanceInProgress: isThere && !isStale }
-    if (maintenanceRequired) return { ...seen, failure: await readFailure(files, this.#context.stateDir) }
+    const seen = { ...wanted, maintenanceRequired, maintenanceInProgress: isThere && !isStale }
+    if (isAskedFor) return { ...seen, failure: await readFailure(files, this.#context.stateDir) }
     await forgetFailure(files, this.#context.stateDir)
     return seen
+  }
+
+  /** The request that was seen last was taken back when its maintenance was over, whether or not that was seen. */
+  #isServed(): boolean {
+    const order = this.#context.store.get(this.#context.nodeName)?.status?.agent?.order
+    const step = order?.steps.find(({ name, state }) => name === 'maintenance' && state === 'Succeeded')
+    return Date.parse(step?.finishedAt ?? '') >= Date.parse(this.#before?.maintenanceRequired ?? '')
   }
 
   /**

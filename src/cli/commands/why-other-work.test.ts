@@ -73,6 +73,12 @@ describe('why', () => {
     expect(await told(cluster(), 'why')).toContain(text)
   })
 
+  it('its nodes are told of beside an update that runs under the same name', async () => {
+    const running = update({ phase: 'InProgress' })
+    const api = cluster().put(directUpdates, { ...running, metadata: { ...running.metadata, name: 'base' } })
+    expect(await told(api, 'why')).toContain('w1 is Failed for NodeProfile base')
+  })
+
   it('and also where another operation has come after', async () => {
     const failed = [{ operationID: 'profile:base/1a2b-1', phase: 'Failed' as const, attempt: 1, reason }]
     const state = nodeState('w1', { phase: 'Working' })

@@ -9,7 +9,7 @@ import { SlipwayError } from '../../api/slipway-error.ts'
 import { drainOf } from '../../core/drain/drain-policy.ts'
 import { selects } from '../../core/label-selector.ts'
 import { isChosen } from '../../core/update/is-chosen.ts'
-import { isEndedPhase } from '../../core/update/operation.ts'
+import { isEndedPhase, ownerOfOperation } from '../../core/update/operation.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
@@ -83,7 +83,7 @@ async function everyAnswer({ clock, signal }: CommandContext, api: KubeApi): Pro
   const told = new Set(open.map(({ metadata }) => metadata.name))
   const atWork = states.filter(({ status }) => {
     const rollout = status?.rollout
-    return rollout !== undefined && rollout.phase !== 'Done' && !told.has(rollout.update)
+    return rollout !== undefined && rollout.phase !== 'Done' && !told.has(ownerOfOperation(rollout.operationID))
   })
   const found = await Promise.all(atWork.map(({ metadata }) => find(api, nodes, { name: metadata.name }, signal)))
   return [

@@ -177,6 +177,13 @@ describe('a reboot that was done for a sentinel that is still there', () => {
     expect(again(status, { rebootRequired: late })).toBeDefined()
   })
 
+  it.each([
+    ['of an earlier boot asks for nothing, whoever booted the host', 'a', false],
+    ['of this boot asks for a reboot', 'b', true],
+  ])('is told by the boot it was first seen in: one %s', (_name, rebootAskedIn, asks) => {
+    expect(again({}, { rebootAskedIn }) !== undefined).toBe(asks)
+  })
+
   it('is asked for while it is under way', () => {
     expect(again({ rollout: { ...rollout, phase: 'Working' } })?.id).toBe(id)
   })

@@ -81,11 +81,12 @@ function idOf({ metadata }: Node, asked: Asked): string {
 }
 
 /**
- * A sentinel that outlives its reboot asked for that one, not for another: else the host would boot for ever. When another order has
- * taken the place of the one that booted it, what the node is done for tells it.
+ * A sentinel that outlives its reboot asked for that one, not for another, whoever booted the host: else it would boot for ever. Of
+ * agents that do not tell the boot in which it was asked for, the order that booted the host tells it, or what the node is done for.
  */
 function wasRebooted(node: Node, { status }: NodeState): boolean {
-  const { order, sentinels } = status?.agent ?? {}
+  const { order, sentinels, bootID } = status?.agent ?? {}
+  if (sentinels?.rebootAskedIn !== undefined && sentinels.rebootAskedIn !== bootID) return true
   const alone = idOf(node, { required: undefined, reboot: sentinels?.rebootRequired, jobs: [] })
   if (status?.completed?.includes(alone) || isDoneFor(status?.rollout, alone)) return true
   if (order?.state !== 'Succeeded') return false

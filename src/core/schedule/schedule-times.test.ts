@@ -42,15 +42,15 @@ describe('@every', () => {
   })
 
   it('begins when the schedule is made, and goes on from the last run however late that was made', () => {
-    const before = decideSchedule(schedule(), [], new Date('2026-01-01T07:29:00.000Z'))
+    const before = decideSchedule(schedule(), [], new Set(), new Date('2026-01-01T07:29:00.000Z'))
     expect(before).toMatchObject({ status: { nextScheduled: '2026-01-01T07:30:00.000Z' } })
     const now = new Date('2026-01-01T08:10:00.000Z')
-    const due = decideSchedule(schedule(), [], now)
+    const due = decideSchedule(schedule(), [], new Set(), now)
     const name = `patches-${Date.parse('2026-01-01T07:30:00.000Z') / 60_000}`
     expect(due).toMatchObject({ action: 'make', name })
     const { metadata, spec } = schedule()
     const made = { metadata: { ...metadata, name }, spec: spec.template.spec }
-    expect(decideSchedule(schedule(), [made], now)).toMatchObject({
+    expect(decideSchedule(schedule(), [made], new Set(), now)).toMatchObject({
       status: { lastScheduled: '2026-01-01T07:30:00.000Z', nextScheduled: '2026-01-01T14:30:00.000Z' },
     })
   })
@@ -59,7 +59,7 @@ describe('@every', () => {
     const changed = schedule({
       ...{ since: created, times: '@every 9h UTC', lastScheduled: '2026-01-01T09:30:00.000Z', active: 0 },
     })
-    expect(decideSchedule(changed, [], new Date('2026-01-02T00:00:00.000Z'))).toMatchObject({
+    expect(decideSchedule(changed, [], new Set(), new Date('2026-01-02T00:00:00.000Z'))).toMatchObject({
       status: { since: '2026-01-02T00:00:00.000Z', nextScheduled: '2026-01-02T07:00:00.000Z' },
     })
   })

@@ -21,20 +21,22 @@ const seen: UpdateScheduleStatus = {
   ...{ active: 0, since: metadata.creationTimestamp, times: '0 2 * * * UTC' },
   ...{ lastScheduled: '2026-01-04T02:00:00.000Z', nextScheduled: '2026-01-05T02:00:00.000Z' },
 }
+const decide = (due: UpdateSchedule, made: readonly DirectUpdate[], now: Date, holding: readonly DirectUpdate[] = []) =>
+  decideSchedule(due, made, new Set(holding.map(({ metadata }) => metadata.name)), now)
 
 describe('a schedule', () => {
   it('waits for its next time', () => {
     const untilMs = at('05T02:00').getTime()
-    expect(decideSchedule(schedule({}, seen), [], at('04T03:00'))).toEqual({ action: 'wait', untilMs })
+    expect(decide(schedule({}, seen), [], at('04T03:00'))).toEqual({ action: 'wait', untilMs })
   })
 
   it('names a run by its minute, so that it is made once', () => {
     const due = schedule({}, seen)
-    expect(decideSchedule(due, [], at('05T02:00'))).toMatchObject({
+    expect(decide(due, [], at('05T02:00'))).toMatchObject({
       action: 'make',
       name: `patches-${minutes('05T02:00')}`,
     })
-    expect(decideSchedule(due, [run('05T02:00', 'InProgress')], at('05T02:01'))).toMatchObject({
+    expect(decide(due, [run('05T02:00', 'InProgress')], at('05T02:01'))).toMatchObject({
       action: 'record',
       status: { lastScheduled: '2026-01-05T02:00:00.000Z', active: 1, nextScheduled: '2026-01-06T02:00:00.000Z' },
     })
@@ -42,22 +44,22 @@ describe('a schedule', () => {
 
   it('does not go by a clock that was set back', () => {
     const late = { ...seen, lastScheduled: '2026-01-05T02:00:00.000Z', nextScheduled: '2026-01-06T02:00:00.000Z' }
-    expect(decideSchedule(schedule({}, late), [], at('04T12:00'))).toMatchObject({ action: 'wait' })
-    expect(decideSchedule(schedule({}, late), [], at('05T02:00'))).toMatchObject({ action: 'wait' })
+    expect(decide(schedule({}, late), [], at('04T12:00'))).toMatchObject({ action: 'wait' })
+    expect(decide(schedule({}, late), [], at('05T02:00'))).toMatchObject({ action: 'wait' })
   })
 
   it.each([{ since: '2027-01-05T02:00:00.000Z' }, { lastScheduled: '2027-01-05T02:00:00.000Z' }])(
     'goes on at its next time when a clock was a year ahead and wrote %j',
     (wrong) => {
       const ahead = { ...seen, ...wrong, nextScheduled: '2027-01-06T02:00:00.000Z' }
-      const decision = decideSchedule(schedule({}, ahead), [], at('05T01:00'))
+      const decision = decide(schedule({}, ahead), [], at('05T01:00'))
       expect(decision).toMatchObject({
         action: 'record',
         status: { since: '2026-01-05T01:00:00.000Z', nextScheduled: '2026-01-05T02:00:00.000Z' },
       })
       const { status } = decision as { readonly status: UpdateScheduleStatus }
-      expect(decideSchedule(schedule({}, status), [], at('05T01:30'))).toMatchObject({ action: 'wait' })
-      expect(decideSchedule(schedule({}, status), [], at('05T02:00'))).toMatchObject({
+      expect(decide(schedule({}, status), [], at('05T01:30'))).toMatchObject({ action: 'wait' })
+      expect(decide(schedule({}, status), [], at('05T02:00'))).toMatchObject({
         action: 'make',
         name: `patches-${minutes('05T02:00')}`,
       })
@@ -66,11 +68,11 @@ describe('a schedule', () => {
 
   it('makes the latest of those it missed, where it is not too late', () => {
     const due = schedule({ startBy: '3h' }, seen)
-    expect(decideSchedule(due, [], at('09T04:00'))).toMatchObject({
+    expect(decide(due, [], at('09T04:00'))).toMatchObject({
       action: 'make',
       name: `patches-${minutes('09T02:00')}`,
     })
-    expect(decideSchedule(due, [], at('09T06:00'))).toMatchObject({
+    expect(decide(due, [], at('09T06:00'))).toMatchObject({
       action: 'record',
       missed: 5,
       status: { lastScheduled: '2026-01-09T02:00:00.000Z' },
@@ -79,7 +81,7 @@ describe('a schedule', () => {
 
   it('of other times counts nothing that lies before they were seen', () => {
     const edited = schedule({ cron: '0 1 * * *' }, { ...seen, lastScheduled: '2026-01-04T02:00:00.000Z' })
-    expect(decideSchedule(edited, [], at('05T01:30'))).toMatchObject({
+    expect(decide(edited, [], at('05T01:30'))).toMatchObject({
       action: 'record',
       status: { since: '2026-01-05T01:30:00.000Z', nextScheduled: '2026-01-06T01:00:00.000Z' },
     })
@@ -91,7 +93,7 @@ describe('a schedule', () => {
     ['Allow', 'make'],
   ] as const)('that meets its predecessor: %s', (overlap, action) => {
     const due = schedule({ overlap }, { ...seen, active: 1, nextScheduled: '2026-01-06T02:00:00.000Z' })
-    expect(decideSchedule(due, [run('04T02:00', 'InProgress')], at('05T02:00'))).toMatchObject({ action })
+    expect(decide(due, [run('04T02:00', 'InProgress')], at('05T02:00'))).toMatchObject({ action })
   })
 
   describe('that replaces its predecessor', () => {
@@ -107,8 +109,8 @@ describe('a schedule', () => {
     it('says so before it cancels all that are open', () => {
       const made = [cancelled('InProgress'), run('03T02:00', 'InProgress')]
       const due = schedule(spec, { ...seen, active: 2 })
-      expect(decideSchedule(due, made, at('05T02:00'))).toMatchObject({ action: 'record', status: { replacing } })
-      expect(decideSchedule(schedule(spec, { ...owing, active: 2 }), made, at('05T02:00'))).toEqual({
+      expect(decide(due, made, at('05T02:00'))).toMatchObject({ action: 'record', status: { replacing } })
+      expect(decide(schedule(spec, { ...owing, active: 2 }), made, at('05T02:00'))).toEqual({
         action: 'cancel',
         update: made[1],
       })
@@ -116,40 +118,52 @@ describe('a schedule', () => {
 
     it('waits for its end and then has startBy, however late that is', () => {
       const untilMs = at('06T02:00').getTime()
-      expect(decideSchedule(schedule(spec, owing), [cancelled('InProgress')], at('05T20:00'))).toEqual({
+      expect(decide(schedule(spec, owing), [cancelled('InProgress')], at('05T20:00'))).toEqual({
         action: 'wait',
         untilMs,
       })
       const ended = [cancelled('Cancelled', '2026-01-05T20:00:00.000Z')]
-      expect(decideSchedule(schedule(spec, owing), ended, at('05T21:00'))).toEqual({
+      expect(decide(schedule(spec, owing), ended, at('05T21:00'))).toEqual({
         action: 'make',
         name: `patches-${minutes('05T02:00')}`,
         untilMs: at('05T21:00').getTime(),
       })
-      expect(decideSchedule(schedule(spec, owing), ended, at('05T21:01'))).toMatchObject({ missed: 1 })
+      expect(decide(schedule(spec, owing), ended, at('05T21:01'))).toMatchObject({ missed: 1 })
     })
 
     it('gives way to the next time, and forgets it where it no longer replaces', () => {
-      expect(decideSchedule(schedule(spec, owing), [cancelled('InProgress')], at('06T02:00'))).toMatchObject({
+      expect(decide(schedule(spec, owing), [cancelled('InProgress')], at('06T02:00'))).toMatchObject({
         status: { replacing: '2026-01-06T02:00:00.000Z' },
       })
-      const decision = decideSchedule(schedule({}, owing), [cancelled('InProgress')], at('05T20:00'))
+      const decision = decide(schedule({}, owing), [cancelled('InProgress')], at('05T20:00'))
       expect(decision).toMatchObject({ action: 'record', missed: 1 })
       expect(decision).not.toHaveProperty('status.replacing')
     })
 
     it('does not replace it later than startBy', () => {
       const due = schedule(spec, { ...seen, active: 1 })
-      expect(decideSchedule(due, [run('04T02:00', 'InProgress')], at('05T03:01'))).toMatchObject({ missed: 1 })
+      expect(decide(due, [run('04T02:00', 'InProgress')], at('05T03:01'))).toMatchObject({ missed: 1 })
     })
   })
 
   it('removes the oldest of those that have ended', () => {
     const made = [run('03T02:00', 'Failed'), run('02T02:00', 'Succeeded'), run('04T02:00', 'Succeeded')]
-    expect(decideSchedule(schedule({ keep: 2 }, seen), made, at('04T03:00'))).toMatchObject({
+    expect(decide(schedule({ keep: 2 }, seen), made, at('04T03:00'))).toMatchObject({
       action: 'remove',
       update: { metadata: { name: `patches-${minutes('02T02:00')}` } },
     })
+  })
+
+  it('keeps one that still holds a node, however old it is, and the others as before', () => {
+    const [failed, older, newer] = [
+      run('02T02:00', 'Failed'),
+      run('03T02:00', 'Succeeded'),
+      run('04T02:00', 'Succeeded'),
+    ]
+    const due = schedule({ keep: 1 }, seen)
+    expect(decide(due, [failed, newer], at('04T03:00'), [failed])).toMatchObject({ action: 'wait' })
+    expect(decide(due, [failed, older, newer], at('04T03:00'), [failed])).toEqual({ action: 'remove', update: older })
+    expect(decide(due, [failed, newer], at('04T03:00'))).toEqual({ action: 'remove', update: failed })
   })
 
   it.each([
@@ -157,7 +171,7 @@ describe('a schedule', () => {
     [{ cron: 'daily' }, 'five'],
     [{ timeZone: 'Europe/Bielefeld' }, 'Europe/Bielefeld'],
   ])('that cannot be read is refused: %j', (spec, words) => {
-    expect(decideSchedule(schedule(spec), [], at('04T03:00'))).toMatchObject({
+    expect(decide(schedule(spec), [], at('04T03:00'))).toMatchObject({
       action: 'record',
       reason: { code: 'ScheduleInvalid', message: expect.stringContaining(words) },
     })
@@ -167,13 +181,13 @@ describe('a schedule', () => {
     'that could not be read for a while goes on from when it can, and makes nothing up: %j',
     (wrong) => {
       const statusOf = (spec: Partial<UpdateSchedule['spec']>, before: UpdateScheduleStatus | undefined, now: Date) => {
-        const decision = decideSchedule(schedule(spec, before), [], now)
+        const decision = decide(schedule(spec, before), [], now)
         return decision.action === 'record' ? decision.status : undefined
       }
       const invalid = statusOf(wrong, { ...seen, lastUpdate: 'patches-1' }, at('04T03:00'))
       expect(invalid).toMatchObject({ lastScheduled: seen.lastScheduled, lastUpdate: 'patches-1' })
       expect(invalid).not.toHaveProperty('nextScheduled')
-      const corrected = decideSchedule(schedule({}, invalid), [], at('09T02:30'))
+      const corrected = decide(schedule({}, invalid), [], at('09T02:30'))
       expect(corrected).toMatchObject({
         action: 'record',
         status: {
@@ -191,7 +205,7 @@ describe('a schedule', () => {
   it('looks at years of every minute in no time', () => {
     const old = { ...metadata, creationTimestamp: '2010-01-01T00:00:00.000Z' }
     const due = { ...schedule({ cron: '* * * * *' }), metadata: old }
-    expect(decideSchedule(due, [], at('05T02:00'))).toMatchObject({
+    expect(decide(due, [], at('05T02:00'))).toMatchObject({
       action: 'make',
       name: `patches-${minutes('05T02:00')}`,
     })

@@ -28,8 +28,16 @@ const defaultKeep = 10
 /** Of runs that lie too far back none is counted: a schedule may have slept for years. */
 const mostMissed = 1000
 
-/** `made`: the updates this schedule has made that still exist. */
-export function decideSchedule(schedule: UpdateSchedule, made: readonly DirectUpdate[], now: Date): ScheduleAction {
+/**
+ * `made`: the updates this schedule has made that still exist. `holding`: the names of those of them that hold a node: to
+ * remove one would put back a node that failed.
+ */
+export function decideSchedule(
+  schedule: UpdateSchedule,
+  made: readonly DirectUpdate[],
+  holding: ReadonlySet<string>,
+  now: Date,
+): ScheduleAction {
   const { metadata, spec, status = {} } = schedule
   const lastScheduled = isAhead(status.lastScheduled, now) ? undefined : status.lastScheduled
   const times = timesOf(spec)
@@ -56,7 +64,7 @@ export function decideSchedule(schedule: UpdateSchedule, made: readonly DirectUp
     const status = { ...next, ...(nextMs !== undefined && { nextScheduled: new Date(nextMs).toISOString() }) }
     return isSame(schedule.status, status) ? undefined : { action: 'record', status, ...(missed > 0 && { missed }) }
   }
-  const [surplus] = surplusOf(made, spec.keep ?? defaultKeep)
+  const [surplus] = surplusOf(made, holding, spec.keep ?? defaultKeep)
   if (due.run !== undefined) {
     const name = nameFor(metadata.name, String(Math.floor(due.run / minuteMs)))
     const at = new Date(due.run).toISOString()
@@ -142,10 +150,11 @@ function latestDue(times: ScheduleTimes, afterMs: number, now: Date, { startByMs
   return { run: isInTime ? lastMs : undefined, missed: isInTime ? count - 1 : count, lastMs, untilMs }
 }
 
-/** Those that ended and are more than are kept, the oldest first. */
-function surplusOf(made: readonly DirectUpdate[], keep: number): readonly DirectUpdate[] {
+/** Those that ended, hold no node and are more than are kept, the oldest first. */
+function surplusOf(made: readonly DirectUpdate[], holding: ReadonlySet<string>, keep: number): readonly DirectUpdate[] {
   const ended = made.filter(
-    ({ metadata, status }) => isEndedPhase(status?.phase) && metadata.deletionTimestamp === undefined,
+    ({ metadata, status }) =>
+      isEndedPhase(status?.phase) && metadata.deletionTimestamp === undefined && !holding.has(metadata.name),
   )
   const byAge = ended.toSorted((a, b) => (runOf(a) < runOf(b) ? -1 : 1))
   return byAge.slice(0, Math.max(0, byAge.length - keep))

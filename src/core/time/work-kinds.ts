@@ -13,14 +13,14 @@ export function workKindsOf({ kind, work }: Pick<Operation, 'kind' | 'work'>): r
 
 /**
  * What of a node's wishes may be done now. One drain serves all that waits, but what has no window now must not keep the rest
- * from its own, nor slip in with it.
+ * from its own, nor slip in with it: a reboot that the rest may come to need, neither.
  */
 export function openPartOf(work: Work, isOpen: (kind: WorkKind) => boolean): Work {
   const parts = partsOf(work)
-  if (!(parts.maintenance && parts.reboot)) return work
   const { reboot, jobs, maintenance, ...rest } = work
-  if (isOpen('Reboot')) return isOpen('Maintenance') ? work : { ...rest, ...(reboot && { reboot }) }
-  return { ...rest, ...(jobs && { jobs }), ...(maintenance && { maintenance }), reboot: 'Never' }
+  if (!parts.maintenance || reboot === undefined) return work
+  if (!isOpen('Reboot')) return { ...work, reboot: 'Never' }
+  return parts.reboot && !isOpen('Maintenance') ? { ...rest, reboot } : work
 }
 
 function partsOf({ jobs, maintenance, reboot }: Work): { readonly maintenance: boolean; readonly reboot: boolean } {

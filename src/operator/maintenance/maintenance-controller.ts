@@ -6,7 +6,6 @@ import { maintenancePolicies } from '../../api/maintenance-policy.ts'
 import type { Reason } from '../../api/reason.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { maintenancePrefix, type Wish } from '../../core/maintenance/wish.ts'
-import { isAborted } from '../../core/node/drain-node.ts'
 import { atRest } from '../../core/node/order.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Reconcile } from '../../kube/controller.ts'
@@ -19,6 +18,7 @@ import type { ServerVersion } from '../server-version.ts'
 import type { Operations } from '../update/operations.ts'
 import { RunningOperation } from '../update/running-operation.ts'
 import type { Terms } from '../update/terms.ts'
+import { FailedMaintenance } from './failed-maintenance.ts'
 import { HostSettings } from './host-settings.ts'
 import { JobShelf } from './job-shelf.ts'
 import { type MaintenanceSource, nodeOfMaintenance } from './maintenance-source.ts'
@@ -49,6 +49,7 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
   const { ports, cluster, book, operations, source } = options
   const settings = new HostSettings(ports, cluster)
   const shelf = new JobShelf(ports.api, options.namespace)
+  const failed = new FailedMaintenance(cluster, (id) => source.operation(id) !== undefined)
 
   return async (name, signal) => {
     const owner = `${maintenancePrefix}${name}`
@@ -149,22 +150,12 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
 
   /** A script that failed on one node is not let loose on the next. */
   function failedElsewhere(name: string): Reason | undefined {
-    const failed = runningOnes().find(
-      ({ owner, table }) =>
-        nodeOfMaintenance(owner) !== name && table.counts.failed + table.counts.attention > 0 && !wasGivenUp(owner),
-    )
-    if (!failed) return undefined
-    const node = nodeOfMaintenance(failed.owner)
+    const node = failed.besides(name)
+    if (node === undefined) return undefined
     return {
       code: 'FailuresReached',
       message: `maintenance of ${node} failed or needs a person; no other node is taken before`,
     }
-  }
-
-  /** Its drain was, before anything ran there. */
-  function wasGivenUp(owner: string): boolean {
-    const rollout = cluster.states.get(nodeOfMaintenance(owner))?.status?.rollout
-    return rollout !== undefined && isAborted(rollout)
   }
 
   async function areJobsReady({ work }: Operation, signal: AbortSignal): Promise<boolean> {

@@ -8,7 +8,7 @@ import { decideNode } from '../../core/node/decide-node.ts'
 import { isReady } from '../../core/node/node-facts.ts'
 import { cleanUp } from '../../core/node/node-hooks.ts'
 import type { NodeAction, NodeView } from '../../core/node/node-view.ts'
-import type { Operation } from '../../core/update/operation.ts'
+import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -123,9 +123,10 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     return undefined
   }
 
-  /** A profile is never paused by itself. */
+  /** A profile is never paused by itself, whatever an update of its name is. */
   function isPaused(operation: Operation | undefined): boolean {
-    return operation !== undefined && cluster.updates.get(operation.update)?.spec.desiredState === 'Paused'
+    if (operation === undefined) return false
+    return cluster.updates.get(ownerOfOperation(operation.id))?.spec.desiredState === 'Paused'
   }
 
   function dismiss(name: string): void {

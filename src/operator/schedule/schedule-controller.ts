@@ -19,11 +19,14 @@ import { mergeConditions } from '../../core/update/progress.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { EventRecorder, RecordedEvent } from '../../kube/event-recorder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { LedgerBook } from '../ledger/ledger-book.ts'
 import type { OperatorPorts } from '../ports.ts'
+import { heldNodes } from '../update/nodes-of-update.ts'
 
 export interface ScheduleControllerOptions {
   readonly ports: OperatorPorts
   readonly cluster: Cluster
+  readonly book: LedgerBook
   readonly events: EventRecorder
 }
 
@@ -37,7 +40,7 @@ const maxSteps = 8
 /** A timer of weeks is no use: clocks are set, and the wall clock is what counts. */
 const longestMs = 10 * 60_000
 
-export function makeScheduleReconcile({ ports, cluster, events }: ScheduleControllerOptions): Reconcile {
+export function makeScheduleReconcile({ ports, cluster, book, events }: ScheduleControllerOptions): Reconcile {
   const { api, clock } = ports
 
   return async (_key, signal) => {
@@ -121,7 +124,9 @@ export function makeScheduleReconcile({ ports, cluster, events }: ScheduleContro
     const schedule = cluster.updateSchedules.get(name)
     if (!schedule || schedule.metadata.deletionTimestamp !== undefined) return undefined
     const now = made.flatMap(({ metadata }) => cluster.updates.get(metadata.name) ?? [])
-    const decision = decideSchedule(schedule, now, clock.now())
+    const names = now.map(({ metadata }) => metadata.name)
+    const holding = new Set(names.filter((update) => heldNodes(book, update).length > 0))
+    const decision = decideSchedule(schedule, now, holding, clock.now())
     switch (decision.action) {
       case 'wait':
         return decision.untilMs

@@ -11,9 +11,11 @@ export function heldNodes({ grants }: LedgerBook, update: string): readonly stri
 export function stagingNodes({ states }: Cluster, update: string): readonly string[] {
   const names: string[] = []
   for (const { metadata, spec, status } of states.values()) {
-    const staged = spec.order?.update === update && spec.order.desired === 'Stage'
-    const marked = status?.rollout?.update === update && status.rollout.phase !== 'Done' && !status.rollout.cordon
-    if (staged || marked) names.push(metadata.name)
+    const { order } = spec
+    const rollout = status?.rollout
+    const staged = order?.desired === 'Stage' && ownerOfOperation(order.id) === update
+    const marked = rollout && rollout.phase !== 'Done' && !rollout.cordon
+    if (staged || (marked && ownerOfOperation(rollout.operationID) === update)) names.push(metadata.name)
   }
   return names
 }
