@@ -23,6 +23,7 @@ import {
   type Permission,
   permissionByWatch,
   permissionToStart,
+  type Refusal,
 } from './permission.ts'
 import { hasRun, reopenLost } from './reopen-lost.ts'
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
@@ -92,7 +93,7 @@ export async function carryOut(
     // It may have been asked back while the step waited.
     const back = result?.outcome === 'done' ? undefined : whyBackNow(task)
     if (back) return await undo(task, { index, finishedAt: shop.clock.now(), reason: back }, signal)
-    if (result?.outcome === 'stopped') return close(task, result.permission.end, { reason: result.permission.reason })
+    if (result?.outcome === 'stopped') return await closeStopped(task, result.permission, signal)
     if (index < work.length - 1) shop.tell(progressReport(folder, steps), soonMs)
   }
   return close(task, 'Succeeded', {})
@@ -253,6 +254,7 @@ async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promis
     if (!isToRun(index)) continue
     const result = await takeStep(task, index, step, signal)
     if (result.outcome === 'done') continue
+    if (result.outcome === 'stopped') await settle(task, result.permission.reason, signal)
     const second =
       result.outcome === 'failed'
         ? result.failed
@@ -270,6 +272,20 @@ async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promis
 
 function unstarted({ name }: Step, { code, message }: Reason): Reason {
   return { code, message: `step ${name} was not run: ${message}`.slice(0, 4096) }
+}
+
+async function closeStopped(task: Task, { end, reason }: Refusal, signal: AbortSignal): Promise<AgentOrder> {
+  await settle(task, reason, signal)
+  return close(task, end, { reason })
+}
+
+async function settle({ shop, folder, order, steps, context }: Task, reason: Reason, signal: AbortSignal) {
+  const hasStepRun = ({ name }: Step) => hasRun(folder, folder.names.indexOf(name))
+  for (const driver of shop.drivers) {
+    if (!driver.settle || !driver.concerns(order) || !driver.steps(order).some(hasStepRun)) continue
+    shop.tell({ ...progressReport(folder, steps), reason }, soonMs)
+    await driver.settle({ ...context, begunInBoot: undefined }, signal)
+  }
 }
 
 function stopped(reason: Reason): Permission {
