@@ -93,6 +93,28 @@ describe('maintenance jobs', () => {
     expect(bench.ran).toHaveLength(4)
   })
 
+  it('are not forgotten for versions of another job, however many', async () => {
+    const bench = new JobBench()
+    bench.launch()
+    await bench.carryOut(order([upgradeJob]))
+    for (let version = 1; version <= 65; version++) {
+      const script = `rotate ${version}\n`
+      bench.cluster.api.put(configMaps, {
+        metadata: { name: 'rotate', namespace: 'slipway-system' },
+        data: { script },
+      })
+      const job: JobWork = { name: 'rotate', script: content('rotate', script), sha256: sha256(script) }
+      await bench.carryOut(order([job], { id: `rotate-${version}` }))
+    }
+    const done = bench.cluster.agent?.jobs ?? []
+    expect(done).toHaveLength(64)
+    expect(done.at(-1)).toMatchObject({ name: 'rotate', sha256: sha256('rotate 65\n') })
+    expect(done).toContainEqual(expect.objectContaining({ name: 'upgrade' }))
+    const before = bench.ran.length
+    await bench.carryOut(order([upgradeJob], { id: 'op-again' }))
+    expect(bench.ran).toHaveLength(before)
+  })
+
   it('are told again by the next agent, and still not run again', async () => {
     const bench = new JobBench()
     bench.launch()
