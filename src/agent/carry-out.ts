@@ -31,6 +31,7 @@ import { runStep, type StepOutcome } from './step-runner.ts'
 import { stuckCode } from './stuck-disk.ts'
 import { planUndo, type UndoPlan } from './undo-plan.ts'
 import { noReturn, takenBack, undoFailed } from './undo-reason.ts'
+import { NoLongerWanted, whileWanted } from './while-wanted.ts'
 
 export interface Workshop extends Gatekeeper {
   readonly host: Host
@@ -144,13 +145,15 @@ async function stage(task: Task, signal: AbortSignal): Promise<Permission> {
   // Staging comes before the first step: once one has begun, all that is needed is on the disk.
   if (hasBegun(folder)) return { may: true }
   const deadline = task.deadline()
+  const permission = () => mayStage(task, deadline)
   for (let failures = 1; ; failures++) {
-    const permission = task.stop ? stopped(task.stop) : permissionByWatch(shop, order, deadline)
-    if (!permission.may) return permission
+    const now = permission()
+    if (!now.may) return now
     try {
-      const reason = await stageOnce(task, signal)
+      const reason = await whileWanted(shop, permission, (wanted) => stageOnce(task, wanted), signal)
       return reason ? { may: false, end: 'Failed', reason } : { may: true }
     } catch (error) {
+      if (error instanceof NoLongerWanted) return error.refusal
       if (signal.aborted || !mayPass(error, shop.stateDir)) throw error
       const { code, message } = error
       shop.log.warn('cannot fetch what the order needs yet', { order: order.id, code, error: message })
@@ -161,6 +164,11 @@ async function stage(task: Task, signal: AbortSignal): Promise<Permission> {
       await sleep(shop.clock, Math.min(waitMs, deadline.leftMs()), signal)
     }
   }
+}
+
+function mayStage({ shop, order, stop }: Task, deadline: Deadline): Permission {
+  const back = stop ?? askedBack(shop, order)
+  return back ? stopped(back) : permissionByWatch(shop, order, deadline)
 }
 
 /** What a driver throws with one of these codes is tried again; anything else is a defect, or a journal that needs a person. */
