@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type AgentBench, idleAgent, scriptOrder } from '../../test/agent/agent-bench.ts'
+import { AgentBench, idleAgent, scriptOrder } from '../../test/agent/agent-bench.ts'
+import type { Driver } from './drivers/driver.ts'
+import { longWork } from './drivers/long-work.ts'
 
 const staged = (bench: AgentBench) => () => bench.order?.state === 'Staged'
 
@@ -74,5 +76,71 @@ describe('an order that is only to be staged', () => {
     )
     await bench.clock.until(bench.hasEnded('Failed'))
     expect(bench.order?.reason?.code).toMatch(/ScriptMissing|ContentMismatch/)
+  })
+})
+
+describe('staging that does not come to its end', () => {
+  /** A unit of the host that runs for a day. */
+  const endless: Driver = {
+    name: 'script',
+    concerns: ({ id }) => id === 'op-1',
+    inspect: () => Promise.resolve({}),
+    stage: async (staging, signal) => {
+      await longWork(staging, { name: 'fetch', argv: ['fetch'], timeoutMs: 86_400_000 }, signal)
+      return undefined
+    },
+    steps: () => [],
+    undo: { possible: true, steps: () => [] },
+  }
+
+  async function staging(): Promise<AgentBench> {
+    const bench = new AgentBench()
+    bench.drivers = [endless]
+    bench.host.behave = () => ({ ms: 86_400_000, exitCode: 0 })
+    bench.cluster.place(scriptOrder({ desired: 'Stage' }))
+    bench.start()
+    await bench.clock.until(() => bench.host.executions.length === 1)
+    return bench
+  }
+
+  it('is ended when another order takes its place', async () => {
+    const bench = await staging()
+    bench.cluster.place(scriptOrder({ id: 'op-2', desired: 'Stage' }))
+    await bench.clock.advance(1_000)
+    expect(bench.order).toMatchObject({ id: 'op-2', state: 'Staged' })
+    expect(bench.host.ended_).toHaveLength(1)
+    expect(bench.files()).toContain('/var/lib/slipway/orders/op-1/withdrawn')
+  })
+
+  it.each(['Withdraw', 'PutBack'] as const)('is ended when the operator says %s', async (desired) => {
+    const bench = await staging()
+    bench.cluster.place(scriptOrder({ desired }))
+    await bench.clock.advance(1_000)
+    expect(bench.order).toMatchObject({ id: 'op-1', state: 'Withdrawn' })
+    expect(bench.host.ended_).toHaveLength(1)
+  })
+
+  it('is ended when its time is over', async () => {
+    const bench = await staging()
+    await bench.clock.advance(29 * 60_000)
+    expect(bench.host.ended_).toEqual([])
+    await bench.clock.advance(2 * 60_000)
+    expect(bench.order).toMatchObject({ state: 'Failed', reason: { code: 'OrderTimedOut' } })
+    expect(bench.host.ended_).toHaveLength(1)
+  })
+
+  it('goes on without the agent, and is ended by the next one when the API says that another order took its place', async () => {
+    const bench = await staging()
+    bench.kill()
+    bench.cluster.goAway()
+    bench.restart()
+    await bench.clock.advance(60_000)
+    expect(bench.host.executions).toHaveLength(1)
+    expect(bench.host.ended_).toEqual([])
+    bench.cluster.place(scriptOrder({ id: 'op-2', desired: 'Stage' }))
+    bench.cluster.comeBack()
+    await bench.clock.advance(120_000)
+    expect(bench.order).toMatchObject({ id: 'op-2', state: 'Staged' })
+    expect(bench.host.ended_).toHaveLength(1)
   })
 })

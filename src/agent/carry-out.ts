@@ -23,6 +23,7 @@ import {
   type Permission,
   permissionByWatch,
   permissionToStart,
+  type Refusal,
 } from './permission.ts'
 import { hasRun, reopenLost } from './reopen-lost.ts'
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
@@ -30,6 +31,7 @@ import { runStep, type StepOutcome } from './step-runner.ts'
 import { stuckCode } from './stuck-disk.ts'
 import { planUndo, type UndoPlan } from './undo-plan.ts'
 import { noReturn, takenBack, undoFailed } from './undo-reason.ts'
+import { NoLongerWanted, whileWanted } from './while-wanted.ts'
 
 export interface Workshop extends Gatekeeper {
   readonly host: Host
@@ -92,7 +94,7 @@ export async function carryOut(
     // It may have been asked back while the step waited.
     const back = result?.outcome === 'done' ? undefined : whyBackNow(task)
     if (back) return await undo(task, { index, finishedAt: shop.clock.now(), reason: back }, signal)
-    if (result?.outcome === 'stopped') return close(task, result.permission.end, { reason: result.permission.reason })
+    if (result?.outcome === 'stopped') return await closeStopped(task, result.permission, signal)
     if (index < work.length - 1) shop.tell(progressReport(folder, steps), soonMs)
   }
   return close(task, 'Succeeded', {})
@@ -143,13 +145,15 @@ async function stage(task: Task, signal: AbortSignal): Promise<Permission> {
   // Staging comes before the first step: once one has begun, all that is needed is on the disk.
   if (hasBegun(folder)) return { may: true }
   const deadline = task.deadline()
+  const permission = () => mayStage(task, deadline)
   for (let failures = 1; ; failures++) {
-    const permission = task.stop ? stopped(task.stop) : permissionByWatch(shop, order, deadline)
-    if (!permission.may) return permission
+    const now = permission()
+    if (!now.may) return now
     try {
-      const reason = await stageOnce(task, signal)
+      const reason = await whileWanted(shop, permission, (wanted) => stageOnce(task, wanted), signal)
       return reason ? { may: false, end: 'Failed', reason } : { may: true }
     } catch (error) {
+      if (error instanceof NoLongerWanted) return error.refusal
       if (signal.aborted || !mayPass(error, shop.stateDir)) throw error
       const { code, message } = error
       shop.log.warn('cannot fetch what the order needs yet', { order: order.id, code, error: message })
@@ -160,6 +164,11 @@ async function stage(task: Task, signal: AbortSignal): Promise<Permission> {
       await sleep(shop.clock, Math.min(waitMs, deadline.leftMs()), signal)
     }
   }
+}
+
+function mayStage({ shop, order, stop }: Task, deadline: Deadline): Permission {
+  const back = stop ?? askedBack(shop, order)
+  return back ? stopped(back) : permissionByWatch(shop, order, deadline)
 }
 
 /** What a driver throws with one of these codes is tried again; anything else is a defect, or a journal that needs a person. */
@@ -253,6 +262,7 @@ async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promis
     if (!isToRun(index)) continue
     const result = await takeStep(task, index, step, signal)
     if (result.outcome === 'done') continue
+    if (result.outcome === 'stopped') await settle(task, result.permission.reason, signal)
     const second =
       result.outcome === 'failed'
         ? result.failed
@@ -270,6 +280,20 @@ async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promis
 
 function unstarted({ name }: Step, { code, message }: Reason): Reason {
   return { code, message: `step ${name} was not run: ${message}`.slice(0, 4096) }
+}
+
+async function closeStopped(task: Task, { end, reason }: Refusal, signal: AbortSignal): Promise<AgentOrder> {
+  await settle(task, reason, signal)
+  return close(task, end, { reason })
+}
+
+async function settle({ shop, folder, order, steps, context }: Task, reason: Reason, signal: AbortSignal) {
+  const hasStepRun = ({ name }: Step) => hasRun(folder, folder.names.indexOf(name))
+  for (const driver of shop.drivers) {
+    if (!driver.settle || !driver.concerns(order) || !driver.steps(order).some(hasStepRun)) continue
+    shop.tell({ ...progressReport(folder, steps), reason }, soonMs)
+    await driver.settle({ ...context, begunInBoot: undefined }, signal)
+  }
 }
 
 function stopped(reason: Reason): Permission {

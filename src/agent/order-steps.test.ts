@@ -53,6 +53,21 @@ describe('an order that an older agent accepted', () => {
   })
 })
 
+describe('an order of which two steps have one name', () => {
+  it('waits for a person before anything of it runs', async () => {
+    const bench = new AgentBench()
+    bench.drivers = [leaderDriver, leaderDriver, ...bench.drivers]
+    bench.cluster.place(kubernetesOrder())
+    bench.start()
+    await bench.clock.until(bench.hasEnded('RequiresAttention'))
+    expect(bench.order?.reason).toMatchObject({
+      code: 'JournalCorrupt',
+      message: expect.stringContaining('names the step move-leader more than once'),
+    })
+    expect(ran(bench)).toEqual([])
+  })
+})
+
 describe('an order that a newer agent accepted', () => {
   it('waits for a person where it was begun with a step that is not known here', async () => {
     const bench = new AgentBench()

@@ -31,6 +31,8 @@ export async function settleSteps(folder: OrderFolder, drivers: readonly Driver[
   if (unknown.length > 0) {
     throw corrupt(folder.path, `was begun with the steps ${unknown.join(', ')}, which this agent does not have`)
   }
+  const twice = folder.names.find((name, index) => folder.names.indexOf(name) !== index)
+  if (twice !== undefined) throw corrupt(folder.path, `names the step ${twice} more than once`)
   return folder.names.flatMap((name) => byName.get(name) ?? [])
 }
 

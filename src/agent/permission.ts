@@ -14,9 +14,13 @@ import type { Random } from '../ports/random.ts'
 import type { Deadline } from './deadline.ts'
 import { whyBack, whyStop } from './fencing.ts'
 
-export type Permission =
-  | { readonly may: true }
-  | { readonly may: false; readonly end: 'Withdrawn' | 'Failed'; readonly reason: Reason }
+export type Permission = { readonly may: true } | Refusal
+
+export interface Refusal {
+  readonly may: false
+  readonly end: 'Withdrawn' | 'Failed'
+  readonly reason: Reason
+}
 
 export interface Gatekeeper {
   readonly api: KubeApi

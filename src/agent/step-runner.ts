@@ -16,7 +16,7 @@ import type { ActStep, Step, StepContext } from './drivers/driver.ts'
 import { jobName } from './job-name.ts'
 import type { OrderFolder } from './journal/order-folder.ts'
 import { lookingAtLog } from './log-waits.ts'
-import type { Permission } from './permission.ts'
+import type { Permission, Refusal } from './permission.ts'
 import type { FailedStep } from './report.ts'
 import { stuckCode } from './stuck-disk.ts'
 
@@ -41,7 +41,7 @@ export interface StepRun {
 export type StepOutcome =
   | { readonly outcome: 'done' }
   | { readonly outcome: 'failed'; readonly failed: FailedStep }
-  | { readonly outcome: 'stopped'; readonly permission: Extract<Permission, { readonly may: false }> }
+  | { readonly outcome: 'stopped'; readonly permission: Refusal }
 
 const graceMs = 10_000
 const logBytes = 8 * 1024 * 1024

@@ -126,6 +126,12 @@ export interface Driver {
   stage?(staging: Staging, signal: AbortSignal): Promise<Reason | undefined>
   /** In order; the same for the same order, always. */
   steps(order: Order): readonly Step[]
+  /**
+   * Asked before the last word on an order that is stopped between its steps, withdrawn or out of time, when a step of this driver
+   * has run: takes away what would still change the host by itself later. The order stays open, and it is asked again, until it does
+   * not throw.
+   */
+  settle?(context: StepContext, signal: AbortSignal): Promise<void>
   readonly undo: Undo
   /** Undone also where the order asks only for the way back to the previous OS image (`rollback: Image`). */
   readonly undoneWith?: 'Image'

@@ -4,9 +4,10 @@
 import { longWorkSchema } from '../../api/journal.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { formatDuration } from '../../core/duration.ts'
-import type { JobState } from '../../ports/host.ts'
+import type { Host, JobState, ProcessIdentity } from '../../ports/host.ts'
 import { jobName } from '../job-name.ts'
 import { sha256 } from '../journal/sealed-file.ts'
+import { NoLongerWanted } from '../while-wanted.ts'
 import type { StepContext } from './driver.ts'
 
 export interface LongWork {
@@ -26,6 +27,8 @@ export interface LongWorkEnd {
 const logBytes = 8 * 1024 * 1024
 const outputBytes = 64 * 1024
 const killAfterSeconds = 10
+/** Longer than `timeout` waits before it kills. */
+const graceMs = 15_000
 /** Of `timeout`: it was told to end; it had to be killed, or somebody else did that. */
 const [tookTooLong, wasKilled] = [124, 137]
 
@@ -36,7 +39,7 @@ export async function longWork(context: StepContext, work: LongWork, signal: Abo
   const known = await notes.read(name, longWorkSchema)
   // What ended before a boot may have been lost with it.
   if (known?.process && known.process.bootId === (await host.bootId())) {
-    await host.ended(known.process, signal)
+    await untilEnded(host, known.process, signal)
     const state = await host.look(known.process, pathsOf(context, name, known.starts).result)
     if (state.state === 'exited') return await conclude(context, name, work, known.starts, state.exitCode)
   }
@@ -73,8 +76,18 @@ async function start(
     await host.end(held.identity, 0, signal)
     throw error
   }
-  await host.ended(held.identity, signal)
+  await untilEnded(host, held.identity, signal)
   return await host.look(held.identity, result)
+}
+
+/** It outlives the agent, but not the wish for it. */
+async function untilEnded(host: Host, process: ProcessIdentity, signal: AbortSignal): Promise<void> {
+  try {
+    await host.ended(process, signal)
+  } catch (error) {
+    if (signal.reason instanceof NoLongerWanted) await host.end(process, graceMs, new AbortController().signal)
+    throw error
+  }
 }
 
 /** Told once: asked for again it is done again, for what it brought may be gone. */

@@ -9,6 +9,8 @@ import { sentinelWatcher } from '../sentinels/sentinel-watcher.ts'
 import { localDesk } from './local-desk.ts'
 
 const maintenance = { required: '/var/maintenance-required', inProgress: '/var/maintenance-in-progress' }
+type Files = typeof maintenance | 'off'
+const otherFiles: Files = { required: '/var/other-required', inProgress: '/var/other-in-progress' }
 const maintenanceOrder = scriptOrder({ id: 'op-m', kind: 'Maintenance', work: { maintenance } })
 
 /** A server nobody has to connect to. */
@@ -43,20 +45,25 @@ interface Call {
 class SocketBench extends AgentBench {
   readonly server = new DirectServer()
 
-  async launch(configured = true, order = scriptOrder()): Promise<void> {
-    this.place(configured, order)
+  async launch(files: Files = maintenance, order = scriptOrder()): Promise<void> {
+    this.place(files, order)
+    this.startWithSocket()
+    await this.clock.advance(2_000)
+  }
+
+  startWithSocket(): void {
     this.host.behave = () => ({ ms: 10, exitCode: 0, output: 'hello\n' })
     this.start({
       drivers: [scriptDriver, maintenanceDriver(this)],
       sideTasks: [localDesk(this.server, '/run/slipway/agent.sock'), sentinelWatcher],
     })
-    await this.clock.advance(2_000)
   }
 
-  place(configured: boolean, order = scriptOrder()): void {
+  /** `files`: those that the policy names. */
+  place(files: Files, order = scriptOrder()): void {
     this.cluster.place(order)
     const state = this.cluster.node
-    const sentinels = configured ? { sentinels: { maintenance } } : {}
+    const sentinels = files !== 'off' ? { sentinels: { maintenance: files } } : {}
     if (state) this.cluster.api.put(nodeStates, { ...state, spec: { ...state.spec, ...sentinels } })
   }
 
@@ -69,6 +76,18 @@ class SocketBench extends AgentBench {
   async there(): Promise<readonly string[]> {
     return (await this.host.files.names('/var')).filter((name) => name.startsWith('maintenance-'))
   }
+}
+
+/** A script has asked, and the order of its turn waits for it. */
+async function letIn(): Promise<SocketBench> {
+  const bench = new SocketBench()
+  await bench.launch()
+  const call = bench.server.ask({ ask: 'request', wait: true })
+  await bench.clock.advance(2_000)
+  bench.place(maintenance, maintenanceOrder)
+  await bench.clock.advance(2_000)
+  expect(call.answers.at(-1)).toMatchObject(result('InProgress'))
+  return bench
 }
 
 const result = (state: string) => ({ ok: true, result: { state } })
@@ -100,7 +119,7 @@ describe('the agent’s socket', () => {
 
   it('refuses maintenance where it is not configured', async () => {
     const bench = new SocketBench()
-    await bench.launch(false)
+    await bench.launch('off')
     expect(await bench.ask({ ask: 'request' })).toMatchObject({ ok: false, error: { code: 'Refused' } })
     expect(await bench.there()).toEqual([])
   })
@@ -132,7 +151,7 @@ describe('maintenance over the socket', () => {
     expect(call.answers).toMatchObject([{ ...result('Requested'), more: true }])
     expect(bench.cluster.agent?.sentinels).toHaveProperty('maintenanceRequired')
     expect(await bench.ask({ ask: 'request' })).toMatchObject({ ok: false, error: { code: 'Refused' } })
-    bench.place(true, maintenanceOrder)
+    bench.place(maintenance, maintenanceOrder)
     await bench.clock.advance(2_000)
     expect(call.answers).toMatchObject([result('Requested'), result('InProgress')])
     expect(await bench.ask({ ask: 'finish' })).toMatchObject(result('Finished'))
@@ -147,7 +166,7 @@ describe('maintenance over the socket', () => {
     const calls = [1, 2].map(() => bench.server.ask({ ask: 'request', wait: true }))
     await bench.clock.advance(2_000)
     expect(calls.map(({ answers }) => answers.length)).toEqual([1, 0])
-    bench.place(true, maintenanceOrder)
+    bench.place(maintenance, maintenanceOrder)
     await bench.clock.advance(2_000)
     expect(calls.map(({ answers }) => answers.length)).toEqual([2, 0])
     await bench.ask({ ask: 'finish' })
@@ -163,6 +182,31 @@ describe('maintenance over the socket', () => {
     await bench.clock.advance(10)
     expect(bench.cluster.agent?.sentinels?.failure).toMatchObject({ message: 'disk sdb is dead' })
     expect(await bench.there()).toContain('maintenance-required')
+  })
+
+  it.each([
+    { policy: 'is turned off', files: 'off' },
+    { policy: 'names other files', files: otherFiles },
+  ] as const)('is finished where the policy $policy meanwhile', async ({ files }) => {
+    const bench = await letIn()
+    bench.place(files, maintenanceOrder)
+    await bench.clock.advance(2_000)
+    expect(await bench.ask({ ask: 'finish' })).toMatchObject(result('Finished'))
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    expect(await bench.there()).toEqual([])
+    expect(await bench.ask({ ask: 'finish' })).toMatchObject({ ok: false, error: { code: 'Refused' } })
+  })
+
+  it('is finished after a restart of the agent with the API away', async () => {
+    const bench = await letIn()
+    bench.kill()
+    bench.cluster.goAway()
+    bench.disk.budget = Number.POSITIVE_INFINITY
+    bench.startWithSocket()
+    await bench.clock.advance(2_000)
+    expect(await bench.ask({ ask: 'finish' })).toMatchObject(result('Finished'))
+    bench.cluster.comeBack()
+    await bench.clock.until(bench.hasEnded('Succeeded'))
   })
 
   it('can be called off before its turn, and who waited is told', async () => {

@@ -5,6 +5,7 @@ import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Work } from '../../api/work.ts'
 import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Bell } from '../bell.ts'
+import { openOrders } from '../journal/open-orders.ts'
 import { forgetFailure, noteFailure } from '../sentinels/maintenance-failure.ts'
 import { ringOnChange } from '../sentinels/ring-on-change.ts'
 import { asks, touch } from '../sentinels/sentinel-file.ts'
@@ -51,7 +52,7 @@ export class MaintenanceCounter {
 
   async finish(failed: string | undefined): Promise<LocalMaintenance> {
     const { host, stateDir, clock } = this.#context
-    const files = this.#files()
+    const files = (await this.#filesUnderWay()) ?? this.#files()
     if (!(await asks(host.files, files.required))) {
       throw new SlipwayError('Refused', `no maintenance is asked for: ${files.required} is not there`, {
         nextStep: 'ask for it first: slipway host request --wait',
@@ -97,6 +98,12 @@ export class MaintenanceCounter {
       over.abort('nobody waits any more')
       await Promise.allSettled([looking])
     }
+  }
+
+  /** What is under way goes by the files of its order, whatever the policy says meanwhile, also while the API is away. */
+  async #filesUnderWay(): Promise<Files | undefined> {
+    const { host, stateDir } = this.#context
+    return (await openOrders(host.disk, stateDir)).find(({ work }) => work.maintenance)?.work.maintenance
   }
 
   #files(): Files {

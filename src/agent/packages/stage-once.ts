@@ -26,7 +26,7 @@ export async function stageOnce(
   return { ...result, fresh: true }
 }
 
-/** The files are whole, and nobody else has changed these packages. */
+/** The files are whole, and nobody else has changed these packages, or holds one of them back or no longer. */
 async function stillFits(
   host: StepContext['host'],
   manager: PackageManager,
@@ -37,9 +37,10 @@ async function stillFits(
     [...packages, ...removals].map(({ name }) => name),
     signal,
   )
-  for (const { name, version, previous, file, sha256 } of packages) {
-    const here = installed.get(name)?.version
-    if (here !== version && here !== previous) return false
+  for (const { name, version, previous, held, file, sha256 } of packages) {
+    const here = installed.get(name)
+    if (here?.version !== version && here?.version !== previous) return false
+    if (here && here.held !== held) return false
     if (file !== undefined && (await host.files.sha256(file)) !== sha256) return false
   }
   return true

@@ -27,7 +27,7 @@ export class JobRecord {
   async add(disk: Disk, { name, sha256 }: JobWork, finishedAt: Date): Promise<void> {
     const before = await this.read(disk)
     if (before.some((done) => isSame(done, { name, sha256 }))) return
-    const jobs = [...before, { name, sha256, finishedAt: finishedAt.toISOString() }].slice(-maxDoneJobs)
+    const jobs = bounded([...before, { name, sha256, finishedAt: finishedAt.toISOString() }])
     await writeAtomically(disk, this.#stateDir, jobRecordFile, seal({ jobs }))
     for (const listener of this.#listeners) listener()
   }
@@ -37,6 +37,14 @@ export class JobRecord {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
+}
+
+/** A job of which another version was done since is forgotten before one that may still be asked for. */
+function bounded(jobs: readonly DoneJob[]): readonly DoneJob[] {
+  const replaced = jobs.filter(({ name }, index) => jobs.slice(index + 1).some((later) => later.name === name))
+  const surplus = Math.max(0, jobs.length - maxDoneJobs)
+  const forgotten = [...new Set([...replaced, ...jobs])].slice(0, surplus)
+  return jobs.filter((job) => !forgotten.includes(job))
 }
 
 function isSame(done: DoneJob, job: Pick<JobWork, 'name' | 'sha256'>): boolean {

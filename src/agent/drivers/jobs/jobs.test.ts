@@ -93,6 +93,28 @@ describe('maintenance jobs', () => {
     expect(bench.ran).toHaveLength(4)
   })
 
+  it('are not forgotten for versions of another job, however many', async () => {
+    const bench = new JobBench()
+    bench.launch()
+    await bench.carryOut(order([upgradeJob]))
+    for (let version = 1; version <= 65; version++) {
+      const script = `rotate ${version}\n`
+      bench.cluster.api.put(configMaps, {
+        metadata: { name: 'rotate', namespace: 'slipway-system' },
+        data: { script },
+      })
+      const job: JobWork = { name: 'rotate', script: content('rotate', script), sha256: sha256(script) }
+      await bench.carryOut(order([job], { id: `rotate-${version}` }))
+    }
+    const done = bench.cluster.agent?.jobs ?? []
+    expect(done).toHaveLength(64)
+    expect(done.at(-1)).toMatchObject({ name: 'rotate', sha256: sha256('rotate 65\n') })
+    expect(done).toContainEqual(expect.objectContaining({ name: 'upgrade' }))
+    const before = bench.ran.length
+    await bench.carryOut(order([upgradeJob], { id: 'op-again' }))
+    expect(bench.ran).toHaveLength(before)
+  })
+
   it('are told again by the next agent, and still not run again', async () => {
     const bench = new JobBench()
     bench.launch()
@@ -119,6 +141,31 @@ describe('maintenance jobs', () => {
     expect(bench.cluster.agent?.jobs).toBeUndefined()
   })
 
+  const nothing = '#!/bin/sh\ntrue\n'
+
+  it.each([
+    { first: upgradeJob, ran: ['job-upgrade', 'job-upgrade-validate'] },
+    { first: { ...rotateJob, name: 'a' }, ran: ['job-a'] },
+  ])('keep their steps where one has the name of a step of $first.name', async ({ first, ran }) => {
+    const name = `${first.name}-${first.validate ? 'validate' : 'done'}`
+    const second: JobWork = { name, script: content('nothing', nothing), sha256: sha256(nothing) }
+    for (const jobs of [
+      [first, second],
+      [second, first],
+    ]) {
+      const bench = new JobBench()
+      const metadata = { name: 'nothing', namespace: 'slipway-system' }
+      bench.cluster.api.put(configMaps, { metadata, data: { script: nothing } })
+      bench.launch()
+      await bench.carryOut(order(jobs))
+      const other = `job-${name}-${sha256(name).slice(0, 8)}`
+      expect(bench.ran).toEqual(jobs[0] === first ? [...ran, other] : [other, ...ran])
+      expect(bench.cluster.agent?.jobs?.map((done) => done.name)).toEqual(jobs.map((job) => job.name))
+      await bench.carryOut(order(jobs, { id: 'op-2' }))
+      expect(bench.ran).toHaveLength(ran.length + 1)
+    }
+  })
+
   it('keep what was done before the one that failed', async () => {
     const bench = new JobBench()
     bench.host.behave = failing('job-second')
@@ -140,8 +187,12 @@ describe('maintenance jobs', () => {
   })
 
   it.each([
-    { name: 'no such ConfigMap', job: { ...upgradeJob, script: content('nowhere', upgrade) }, code: 'ScriptMissing' },
-    { name: 'other content', job: { ...rotateJob, sha256: 'a'.repeat(64) }, code: 'ContentMismatch' },
+    {
+      name: 'no such ConfigMap',
+      job: { ...upgradeJob, name: 'x', script: content('nowhere', upgrade) },
+      code: 'ScriptMissing',
+    },
+    { name: 'other content', job: { ...rotateJob, name: 'x', sha256: 'a'.repeat(64) }, code: 'ContentMismatch' },
     { name: 'neither ConfigMap nor address', job: { name: 'x', sha256: 'a'.repeat(64) }, code: 'ScriptMissing' },
   ])('are refused before the node is touched: $name', async ({ job, code }) => {
     const bench = new JobBench()

@@ -18,6 +18,7 @@ export interface JobTools {
 
 const scriptBytes = 1024 * 1024
 const longestName = 40
+const suffixes = { validation: '-validate', note: '-done' } as const
 
 export function jobsDriver(tools: JobTools): Driver {
   return {
@@ -32,7 +33,7 @@ export function jobsDriver(tools: JobTools): Driver {
       }
       return undefined
     },
-    steps: ({ work }) => (work.jobs ?? []).flatMap((job) => stepsOf(tools, job)),
+    steps: ({ work }) => (work.jobs ?? []).flatMap((job, _, jobs) => stepsOf(tools, job, jobs)),
     undo: { possible: false, because: 'only its author knows what a script did', endsUndo: 'WhenDone' },
   }
 }
@@ -70,12 +71,12 @@ async function stageDownload(
   return undefined
 }
 
-function stepsOf({ record, clock }: JobTools, job: JobWork): readonly Step[] {
-  const name = `job-${stepWord(job.name)}`
+function stepsOf({ record, clock }: JobTools, job: JobWork, all: readonly JobWork[]): readonly Step[] {
+  const name = `job-${stepWord(job.name, all)}`
   const holds: NonNullable<Step['holds']> = ({ host }) => record.has(host.disk, job)
   const run = (step: JobStep): JobStep => ({ ...step, holds })
   const note: ActStep = {
-    name: `${name}-done`,
+    name: `${name}${suffixes.note}`,
     disruptive: false,
     attempts: 3,
     brief: true,
@@ -84,13 +85,17 @@ function stepsOf({ record, clock }: JobTools, job: JobWork): readonly Step[] {
   }
   return [
     run(scriptStep(name, job)),
-    ...(job.validate ? [run(scriptStep(`${name}-validate`, job.validate))] : []),
+    ...(job.validate ? [run(scriptStep(`${name}${suffixes.validation}`, job.validate))] : []),
     note,
   ]
 }
 
-/** A step's name also names a unit and a file: letters, digits and `-`, and not too long. */
-function stepWord(name: string): string {
-  if (name.length <= longestName && /^[a-z0-9-]+$/.test(name)) return name
+/**
+ * A step's name also names a unit and a file: letters, digits and `-`, and not too long. Where another job of the order has a step of
+ * that name it is told apart; a job alone keeps its name, by which an order begun by an older agent goes on.
+ */
+function stepWord(name: string, all: readonly JobWork[]): string {
+  const isTaken = all.some((job) => Object.values(suffixes).some((suffix) => name === `${job.name}${suffix}`))
+  if (!isTaken && name.length <= longestName && /^[a-z0-9-]+$/.test(name)) return name
   return `${name.replace(/[^a-z0-9-]/g, '-').slice(0, longestName - 9)}-${sha256(name).slice(0, 8)}`
 }

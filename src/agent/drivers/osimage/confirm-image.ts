@@ -1,5 +1,6 @@
 // The new image is kept once its kubelet has stayed up for a while; then the guard is taken away.
 
+import type { ImagePlan } from '../../../api/os-image.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import { sleep } from '../../../kube/sleep.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -27,11 +28,21 @@ export function confirmImageStep(clock: Clock): ActStep {
         await failIfReturned(context)
         throw new SlipwayError('ImageNotBooted', `the machine came back with ${nameOf(booted)}`)
       }
-      if (plan.unit !== undefined) await untilStable(context, plan.unit, clock, signal)
-      await removeGuard(context.host, signal)
+      await confirmBooted(context, plan, clock, signal)
     },
     missing: async ({ host }) => ((await hasGuardFiles(host)) ? 'the boot guard is still there' : undefined),
   }
+}
+
+/** Throws ImageUnhealthy. */
+export async function confirmBooted(
+  context: StepContext,
+  { unit }: ImagePlan,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  if (unit !== undefined) await untilStable(context, unit, clock, signal)
+  await removeGuard(context.host, signal)
 }
 
 async function untilStable({ host }: StepContext, unit: string, clock: Clock, signal: AbortSignal): Promise<void> {

@@ -51,6 +51,11 @@ const runtimeSays =
       : undefined
   }
 
+const isBeingStaged =
+  ({ bench }: ReturnType<typeof machine>) =>
+  () =>
+    bench.host.executions.some(({ step }) => step === 'stage-image')
+
 const stepStates = (bench: AgentBench) => bench.order?.steps.map(({ name, state }) => `${name} ${state}`)
 
 describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) => {
@@ -187,6 +192,70 @@ describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) =>
     expect(host.bench.order).toMatchObject({ rolledBack: true, reason: { code: 'ImageRolledBack' } })
     expect(host.bench.host.reboots).toBe(1)
     expect(host.guardIsThere()).toBe(false)
+  })
+
+  it('is confirmed before the last word where its order was withdrawn meanwhile', async () => {
+    const host = machine(engine)
+    begin(host, imageOrder())
+    await host.bench.clock.until(() => host.bench.host.reboots === 1)
+    host.bench.cluster.place(imageOrder(undefined, { desired: 'Withdraw' }))
+    host.tools.boot('orderly')
+    await host.tools.until('Withdrawn')
+    expect(host.tools.booted.digest).toBe(next.digest)
+    expect(host.bench.host.reboots).toBe(1)
+    expect(host.guardIsThere()).toBe(false)
+  })
+
+  it('whose kubelet fails is taken back before the last word where its order was withdrawn meanwhile', async () => {
+    const host = machine(engine)
+    begin(host, imageOrder())
+    await host.bench.clock.until(() => host.bench.host.reboots === 1)
+    host.bench.cluster.place(imageOrder(undefined, { desired: 'Withdraw' }))
+    host.tools.kubelet = 'failed'
+    host.tools.boot('orderly')
+    await host.tools.until('Withdrawn')
+    expect(host.bench.host.reboots).toBe(2)
+    expect(host.tools.booted.digest).toBe(old.digest)
+    expect(host.bench.order?.warnings).toContainEqual(expect.stringContaining('taken back'))
+    expect(host.guardIsThere()).toBe(false)
+  })
+
+  it.each(['Image', 'Never'] as const)('staged for an order that is withdrawn is dropped (%s)', async (rollback) => {
+    const host = machine(engine)
+    begin(host, imageOrder(undefined, { rollback }))
+    await host.bench.clock.until(isBeingStaged(host))
+    host.bench.cluster.place(imageOrder(undefined, { rollback, desired: 'Withdraw' }))
+    await host.bench.clock.until(host.bench.hasEnded('Withdrawn'))
+    expect(host.tools.staged).toBeUndefined()
+    expect(host.guardIsThere()).toBe(false)
+    expect(host.bench.host.reboots).toBe(0)
+  })
+
+  it('staged for an order whose time is over is dropped', async () => {
+    const host = machine(engine)
+    begin(host, imageOrder(undefined, { timeout: '5m' }))
+    await host.bench.clock.until(isBeingStaged(host))
+    host.bench.cluster.goAway()
+    await host.bench.clock.advance(10 * 60_000)
+    host.bench.cluster.comeBack()
+    await host.bench.clock.until(host.bench.hasEnded('Failed'))
+    expect(host.bench.order?.reason?.code).toBe('OrderTimedOut')
+    expect(host.tools.staged).toBeUndefined()
+    expect(host.guardIsThere()).toBe(false)
+  })
+
+  it('that cannot be dropped is told of, and its order stays open until it can', async () => {
+    const host = machine(engine)
+    begin(host, imageOrder())
+    await host.bench.clock.until(isBeingStaged(host))
+    host.tools.override = ([, ...args]) =>
+      args.includes('cleanup') || args.includes('undeploy') ? { exitCode: 1, stdout: '', stderr: 'busy' } : undefined
+    host.bench.cluster.place(imageOrder(undefined, { desired: 'Withdraw' }))
+    await host.bench.clock.until(() => host.bench.order?.reason?.code === 'ImageToolFailed')
+    expect(host.bench.order?.state).toBe('Running')
+    host.tools.override = () => undefined
+    await host.bench.clock.until(host.bench.hasEnded('Withdrawn'))
+    expect(host.tools.staged).toBeUndefined()
   })
 
   it('that never boots is not tried for ever', async () => {

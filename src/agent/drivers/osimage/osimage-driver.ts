@@ -16,6 +16,7 @@ import { checkImageProgramsStep, whyNotFetched } from './image-programs.ts'
 import { findImageStatus } from './image-state.ts'
 import { prepareImage } from './prepare-image.ts'
 import { returnImageStep } from './return-image.ts'
+import { settleImage } from './settle-image.ts'
 import { setGuardStep, stageImageStep } from './stage-image.ts'
 
 export interface ImageTools {
@@ -38,6 +39,7 @@ export function osImageDriver({ clock, signatures }: ImageTools): Driver {
       bootImageStep(clock),
       confirmImageStep(clock),
     ],
+    settle: (context, signal) => settleImage(context, clock, signal),
     undo: { possible: true, steps: () => [returnImageStep(clock)] },
   }
 }

@@ -1,5 +1,6 @@
 // Takes it back: the previous deployment boots again, or what was only staged is dropped, and the guard goes.
 
+import type { ImagePlan } from '../../../api/os-image.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { ImageStatus } from '../../../core/image/status.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -23,13 +24,21 @@ export function returnImageStep(clock: Clock): ActStep {
     act: async (context, signal) => {
       const plan = await planOf(context)
       const status = await imageStatus(context.host, signal)
-      if (isWanted(plan, status.booted)) {
-        await run(context, ['/bin/sh', '-c', guardScript, 'slipway-boot-guard', 'return', plan.engine], signal)
-        await rebootAndWait(context, clock, signal)
-      }
+      if (isWanted(plan, status.booted)) await leaveBooted(context, plan, clock, signal)
       await dropStaged(context, signal)
     },
   }
+}
+
+/** Does not return: what comes after is the boot of the previous image. */
+export async function leaveBooted(
+  context: StepContext,
+  { engine }: ImagePlan,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<never> {
+  await run(context, ['/bin/sh', '-c', guardScript, 'slipway-boot-guard', 'return', engine], signal)
+  return await rebootAndWait(context, clock, signal)
 }
 
 /** Nothing was booted yet: the next boot starts what it would have started before. */

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { FakeHost } from '../../../test/agent/fake-host.ts'
+import { ManualClock } from '../../../test/fakes/manual-clock.ts'
+import { MemoryDisk } from '../../../test/fakes/memory-disk.ts'
+import type { StagedPackages } from '../../api/staged-packages.ts'
+import { folderNotes } from '../journal/notes.ts'
+import { aptPackageManager } from './apt/apt-package-manager.ts'
+import type { InstalledPackage, PackageManager } from './package-manager.ts'
+import { stageOnce } from './stage-once.ts'
+
+const signal = new AbortController().signal
+
+/** A host where a 1.0 and b 1.0 are installed and 2.0 is on offer; what is held is kept back. */
+function machine() {
+  const host = new FakeHost(new MemoryDisk(), new ManualClock())
+  const notes = folderNotes(host.disk, '/notes')
+  let held: readonly string[] = []
+  let stagings = 0
+  const here = (name: string): InstalledPackage => ({
+    ...{ name, version: '1.0', architecture: 'all', held: held.includes(name), whole: true },
+  })
+  const manager: PackageManager = {
+    ...aptPackageManager(host),
+    installed: (names) => Promise.resolve(new Map([...names].map((name) => [name, here(name)]))),
+  }
+  const stage = () => {
+    stagings += 1
+    const packages = ['a', 'b'].flatMap((name) => {
+      const { version: previous, architecture, held: isHeld } = here(name)
+      const asked = { wanted: false, held: isHeld, automatic: false }
+      return isHeld ? [] : [{ name, architecture, version: '2.0', previous, ...asked }]
+    })
+    const staged: StagedPackages = { manager: 'apt', folder: '/s', packages, removals: [], keptBack: [...held] }
+    return Promise.resolve({ ok: true, staged } as const)
+  }
+  return {
+    hold: (names: readonly string[]) => {
+      held = names
+    },
+    stagings: () => stagings,
+    staged: async () => {
+      const result = await stageOnce({ host, notes }, manager, 'packages', stage, signal)
+      return result.ok ? result.staged.packages.map(({ name }) => name) : undefined
+    },
+  }
+}
+
+it('what was staged is not staged again while nobody changed the host', async () => {
+  const host = machine()
+  host.hold(['b'])
+  expect(await host.staged()).toEqual(['a'])
+  expect(await host.staged()).toEqual(['a'])
+  expect(host.stagings()).toBe(1)
+})
+
+it('a package that a person holds meanwhile is kept back', async () => {
+  const host = machine()
+  expect(await host.staged()).toEqual(['a', 'b'])
+  host.hold(['b'])
+  expect(await host.staged()).toEqual(['a'])
+  host.hold(['a', 'b'])
+  expect(await host.staged()).toEqual([])
+  expect(host.stagings()).toBe(3)
+})
