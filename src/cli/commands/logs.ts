@@ -111,8 +111,8 @@ async function fetchLog(context: CommandContext, { metadata }: NodeState, option
   const { gzip, reason } = await awaitAnswer<NodeState, NonNullable<AgentStatus['logs']>>(context, {
     type: nodeStates,
     name: metadata.name,
-    look: ({ status }) => {
-      const answer = status?.agent?.logs
+    look: (state) => {
+      const answer = state?.status?.agent?.logs
       return answer?.request === question.request ? { heard: 'answer', answer } : { heard: 'nothing' }
     },
     late: () =>
