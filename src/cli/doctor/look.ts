@@ -1,5 +1,6 @@
 // What the doctor reads, with the rights of whoever asks: what cannot be read is a finding, not a failure.
 
+import { directUpdates } from '../../api/direct-update.ts'
 import type { KubeObject, ResourceType } from '../../api/kube.ts'
 import { daemonSets, deployments, leases, nodes } from '../../api/kube.ts'
 import { resourceDefinitionType } from '../../api/kube-definition.ts'
@@ -24,7 +25,7 @@ import { type Definition, sameDefinition } from './same-definition.ts'
 export async function lookAtCluster(context: CommandContext, api: KubeApi, namespace: string): Promise<DoctorView> {
   const { clock, signal, version } = context
   const serverVersion = await api.serverVersion(signal)
-  const [definitions, operator, agents, fences, rights, foreign, policy, found, states] = await Promise.all([
+  const [definitions, operator, agents, fences, rights, foreign, policy, updates, found, states] = await Promise.all([
     seen('the CustomResourceDefinitions', () => definitionSights(context, api)),
     seen('the operator', () => operatorSight(api, namespace, signal)),
     seen('the agents', () => find(api, daemonSets, { namespace, name: agentName }, signal)),
@@ -32,6 +33,7 @@ export async function lookAtCluster(context: CommandContext, api: KubeApi, names
     seen('your rights', () => callersRights(api, signal)),
     seen('DaemonSets and Deployments', () => foreignTools(api, signal)),
     seen('the policy', () => find(api, maintenancePolicies, { name: policyName }, signal)),
+    seen('the updates', async () => (await listAll(api, directUpdates, {}, signal)).items),
     seen('the nodes', async () => (await listAll(api, nodes, {}, signal)).items),
     seen('the NodeStates', async () => (await listAll(api, nodeStates, {}, signal)).items),
   ])
@@ -42,7 +44,7 @@ export async function lookAtCluster(context: CommandContext, api: KubeApi, names
   const sights = await context.observe(api, question, signal)
   return {
     ...{ version, namespace, serverVersion, definitions, operator, agentSelector, fences, rights, foreign, policy },
-    ...{ nodes: found, states, sights, now: clock.now() },
+    ...{ updates, nodes: found, states, sights, now: clock.now() },
   }
 }
 

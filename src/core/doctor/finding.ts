@@ -1,5 +1,6 @@
 // What the doctor says: one line for each thing that was looked at.
 
+import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
@@ -66,6 +67,7 @@ export interface DoctorView {
   readonly rights: Seen<readonly RightSight[]>
   readonly foreign: Seen<readonly ForeignTool[]>
   readonly policy: Seen<MaintenancePolicy | undefined>
+  readonly updates: Seen<readonly DirectUpdate[]>
   readonly nodes: Seen<readonly Node[]>
   readonly states: Seen<readonly NodeState[]>
   readonly sights: Sights
