@@ -17,6 +17,7 @@ import type { Seen } from '../../core/preflight/sights.ts'
 import { parseVersion } from '../../core/version.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext } from '../command-context.ts'
+import { manifests } from '../install/manifests.ts'
 import { agentName, operatorName } from '../install/rights.ts'
 import { find, listAll } from '../read-cluster.ts'
 import { callersRights } from './callers-rights.ts'
@@ -42,9 +43,12 @@ export async function lookAtCluster(context: CommandContext, api: KubeApi, names
   const drain = drainOf('seen' in policy ? policy.seen?.spec.drain : undefined, undefined)
   const question = { spec: {}, serverVersion, concerns: () => true, drain }
   const sights = await context.observe(api, question, signal)
+  const fencesWanted = manifests({ namespace, image: '' }).flatMap(({ kind, metadata }) => {
+    return kind === policies.kind ? [metadata.name] : []
+  })
   return {
     ...{ version, namespace, serverVersion, definitions, operator, agentSelector, fences, rights, foreign, policy },
-    ...{ updates, nodes: found, states, sights, now: clock.now() },
+    ...{ fencesWanted, updates, nodes: found, states, sights, now: clock.now() },
   }
 }
 

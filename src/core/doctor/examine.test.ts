@@ -33,6 +33,7 @@ function healthy(changes: Partial<DoctorView> = {}): DoctorView {
       },
     },
     agentSelector: undefined,
+    fencesWanted: ['slipway-agent-own-status'],
     fences: { seen: [{ name: 'slipway-agent-own-status', bound: true }] },
     rights: { seen: [{ what: 'list nodes', purpose: 'slipway nodes', allowed: true }] },
     foreign: { seen: [] },
@@ -108,8 +109,16 @@ describe('the doctor', () => {
     ['no fence', { fences: { seen: [] } }, { result: 'Problem', code: 'FenceMissing' }],
     [
       'a fence that is not bound',
-      { fences: { seen: [{ name: 'f', bound: false }] } },
-      { result: 'Problem', code: 'FenceMissing' },
+      { fences: { seen: [{ name: 'slipway-agent-own-status', bound: false }] } },
+      { code: 'FenceMissing', message: 'admission policies without a binding that denies: slipway-agent-own-status' },
+    ],
+    [
+      'a fence that is gone',
+      { fencesWanted: ['slipway-agent-own-status', 'slipway-approvals', 'slipway-host-code'] },
+      {
+        ...{ result: 'Problem', code: 'FenceMissing' },
+        message: 'admission policies that are missing: slipway-approvals, slipway-host-code',
+      },
     ],
     [
       'a right that is missing',

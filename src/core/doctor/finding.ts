@@ -63,6 +63,8 @@ export interface DoctorView {
   readonly operator: Seen<OperatorSight>
   /** The labels of nodes on which agents run; undefined where they are no pods, or nobody tells. */
   readonly agentSelector: Readonly<Record<string, string>> | undefined
+  /** The admission policies that this program installs, by name. */
+  readonly fencesWanted: readonly string[]
   readonly fences: Seen<readonly FenceSight[]>
   readonly rights: Seen<readonly RightSight[]>
   readonly foreign: Seen<readonly ForeignTool[]>
