@@ -2,15 +2,16 @@
 
 import type { KubeObject, ResourceType } from '../api/kube.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
+import type { CancelTimer } from '../ports/clock.ts'
 import type { CommandContext } from './command-context.ts'
 import { followCollection } from './follow-collection.ts'
 
 export interface Question<T extends KubeObject, Answer> {
   readonly type: ResourceType<T>
   readonly name: string
-  /** Called with the object as it is now; says that it is worth waiting on, or what the answer is. */
-  look(object: T): Heard<Answer>
-  /** Nobody took it up within a minute. */
+  /** Called with the object as it is now, if it is there; says that it is worth waiting on, or what the answer is. */
+  look(object: T | undefined): Heard<Answer>
+  /** For a minute nobody took it up. */
   late(): SlipwayError
   /** What to say to a person who stops waiting. */
   readonly stopped: string
@@ -32,14 +33,18 @@ export async function awaitAnswer<T extends KubeObject, Answer>(
   const stop = new AbortController()
   const found = Promise.withResolvers<Answer>()
   const onAbort = () => found.reject(new SlipwayError('Stopped', stopped))
-  const cancel = clock.after(patienceMs, () => found.reject(late()))
+  const startWaiting = () => clock.after(patienceMs, () => found.reject(late()))
+  let patience: CancelTimer | undefined = startWaiting()
   signal.addEventListener('abort', onAbort, { once: true })
   const onChange = (objects: ReadonlyMap<string, T>) => {
-    const object = objects.get(name)
-    const said = object && look(object)
-    if (said?.heard === 'taken-up') cancel()
-    if (said?.heard === 'answer') found.resolve(said.answer)
-    if (said?.heard === 'failure') found.reject(said.error)
+    const said = look(objects.get(name))
+    if (said.heard === 'answer') found.resolve(said.answer)
+    if (said.heard === 'failure') found.reject(said.error)
+    if (said.heard === 'nothing') patience ??= startWaiting()
+    if (said.heard === 'taken-up') {
+      patience?.()
+      patience = undefined
+    }
   }
   const selection = { fieldSelector: `metadata.name=${name}` }
   const following = { api: await context.api(), clock, type, selection, onChange, onTrouble: () => undefined }
@@ -47,7 +52,7 @@ export async function awaitAnswer<T extends KubeObject, Answer>(
   try {
     return await found.promise
   } finally {
-    cancel()
+    patience?.()
     stop.abort()
     signal.removeEventListener('abort', onAbort)
   }

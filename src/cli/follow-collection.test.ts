@@ -27,11 +27,54 @@ describe('a followed collection', () => {
     api.put(nodes, node('b'))
     api.remove(nodes, { name: 'a' })
     api.breakWatches(new KubeError('Expired', 'too old'))
-    await clock.advance(0)
+    await clock.advance(250)
     expect(seen).toEqual(['a', 'a b', 'b', 'b'])
     stop.abort()
     await following
     expect(getEventListeners(stop.signal, 'abort')).toEqual([])
+  })
+
+  it.each<[string, () => KubeError | undefined]>([
+    ['ends in good order', () => undefined],
+    ['calls expired', () => new KubeError('Expired', 'too old')],
+  ])('does not hurry a server that %s each stream as soon as it is opened', async (_what, failure) => {
+    const api = new FakeKubeApi().put(nodes, node('a'))
+    let streams = 0
+    api.watch = () => {
+      streams += 1
+      const error = failure()
+      // Else this test would never end.
+      if (streams > 1000) return new Promise(() => undefined)
+      return error ? Promise.reject(error) : Promise.resolve()
+    }
+    const clock = new ManualClock(start)
+    const stop = new AbortController()
+    const seen: unknown[] = []
+    const told = { onChange: () => undefined, onTrouble: (error: unknown) => seen.push(error) }
+    const following = followCollection({ ...{ api, clock, type: nodes, selection: {} }, ...told }, stop.signal)
+    await clock.advance(60_000)
+    expect(streams).toBeGreaterThan(10)
+    expect(streams).toBeLessThan(20)
+    expect(seen).toEqual([])
+    stop.abort()
+    await following
+  })
+
+  it('takes a stream that lasted, or brought something, for a good one', async () => {
+    const api = new FakeKubeApi().put(nodes, node('a'))
+    const clock = new ManualClock(start)
+    const stop = new AbortController()
+    const told = { onChange: () => undefined, onTrouble: () => undefined }
+    const following = followCollection({ ...{ api, clock, type: nodes, selection: {} }, ...told }, stop.signal)
+    await clock.advance(1000)
+    for (const watch of api.watches) watch.end()
+    await clock.advance(0)
+    api.put(nodes, node('b'))
+    for (const watch of api.watches) watch.end()
+    await clock.advance(0)
+    expect(api.requests).toEqual(['list', 'watch', 'watch', 'watch'])
+    stop.abort()
+    await following
   })
 
   it('throws what trying again cannot mend', async () => {

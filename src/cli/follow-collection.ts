@@ -11,6 +11,8 @@ const retryMs = { first: 250, most: 5000 } as const
 const patienceMs = 300_000
 /** One that has just started knows nobody's rights for some seconds, and refuses who may. */
 const refusedPatienceMs = 60_000
+/** A stream that lasted so long was healthy, even if nothing happened on it. */
+const healthyMs = 1000
 
 export interface Following<T extends KubeObject> {
   readonly api: KubeApi
@@ -38,31 +40,42 @@ export async function followCollection<T extends KubeObject>(
     refusedSinceMs = undefined
     if (troubleSinceMs !== undefined) onTrouble(undefined)
     troubleSinceMs = undefined
+  }
+  const onHealthy = () => {
     delayMs = retryMs.first
+  }
+  /** Throws what trying again cannot mend, or has not for long. */
+  const bear = (error: unknown) => {
+    const isRefused = wasAllowed && isKubeError(error, 'Forbidden', 'Unauthorized')
+    if (!isRefused && !isKubeError(error, 'Unreachable', 'Timeout', 'ServerError', 'TooManyRequests')) throw error
+    troubleSinceMs ??= clock.monotonicMs()
+    if (!isRefused) refusedSinceMs = undefined
+    else refusedSinceMs ??= clock.monotonicMs()
+    if (clock.monotonicMs() - troubleSinceMs > patienceMs) throw error
+    if (refusedSinceMs !== undefined && clock.monotonicMs() - refusedSinceMs > refusedPatienceMs) throw error
+    onTrouble(error)
   }
   while (!signal.aborted) {
     try {
-      await listAndWatch(following, onList, signal)
+      await listAndWatch(following, { onList, onHealthy }, signal)
     } catch (error) {
       if (signal.aborted) return
-      if (isKubeError(error, 'Expired')) continue
-      const isRefused = wasAllowed && isKubeError(error, 'Forbidden', 'Unauthorized')
-      if (!isRefused && !isKubeError(error, 'Unreachable', 'Timeout', 'ServerError', 'TooManyRequests')) throw error
-      troubleSinceMs ??= clock.monotonicMs()
-      if (!isRefused) refusedSinceMs = undefined
-      else refusedSinceMs ??= clock.monotonicMs()
-      if (clock.monotonicMs() - troubleSinceMs > patienceMs) throw error
-      if (refusedSinceMs !== undefined && clock.monotonicMs() - refusedSinceMs > refusedPatienceMs) throw error
-      onTrouble(error)
-      await pause(clock, delayMs, signal)
-      delayMs = Math.min(retryMs.most, delayMs * 2)
+      if (!isKubeError(error, 'Expired')) bear(error)
     }
+    await pause(clock, delayMs, signal)
+    delayMs = Math.min(retryMs.most, delayMs * 2)
   }
 }
 
+interface Course {
+  readonly onList: () => void
+  readonly onHealthy: () => void
+}
+
+/** Ends where the server is not to be hurried: it ended a stream as soon as it was opened, as one does that is going down. */
 async function listAndWatch<T extends KubeObject>(
-  { api, type, selection, onChange }: Following<T>,
-  onList: () => void,
+  { api, clock, type, selection, onChange }: Following<T>,
+  { onList, onHealthy }: Course,
   signal: AbortSignal,
 ): Promise<void> {
   const listing = await listAll(api, type, selection, signal)
@@ -71,21 +84,30 @@ async function listAndWatch<T extends KubeObject>(
   onList()
   onChange(objects)
   while (!signal.aborted) {
-    await api.watch(
-      type,
-      { ...selection, resourceVersion },
-      (event) => {
-        if (event.type === 'BOOKMARK') {
-          resourceVersion = event.resourceVersion
-          return
-        }
-        resourceVersion = event.object.metadata.resourceVersion
-        if (event.type === 'DELETED') objects.delete(event.object.metadata.name)
-        else objects.set(event.object.metadata.name, event.object)
-        onChange(objects)
-      },
-      signal,
-    )
+    const openedMs = clock.monotonicMs()
+    let hasHeard = false
+    const isHealthy = () => hasHeard || clock.monotonicMs() - openedMs >= healthyMs
+    try {
+      await api.watch(
+        type,
+        { ...selection, resourceVersion },
+        (event) => {
+          hasHeard = true
+          if (event.type === 'BOOKMARK') {
+            resourceVersion = event.resourceVersion
+            return
+          }
+          resourceVersion = event.object.metadata.resourceVersion
+          if (event.type === 'DELETED') objects.delete(event.object.metadata.name)
+          else objects.set(event.object.metadata.name, event.object)
+          onChange(objects)
+        },
+        signal,
+      )
+    } finally {
+      if (isHealthy()) onHealthy()
+    }
+    if (!isHealthy()) return
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { type DirectUpdate, directUpdates } from '../api/direct-update.ts'
 import { type KubeObject, type Node, nodes, type ResourceType } from '../api/kube.ts'
+import { isKubeError } from '../api/kube-error.ts'
 import { type MaintenancePolicy, maintenancePolicies, policyName } from '../api/maintenance-policy.ts'
 import { type NodeState, nodeStates } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
@@ -54,8 +55,7 @@ export async function followUpdate(options: FollowOptions, signal: AbortSignal):
   try {
     const last = await ended.promise
     if (last.deleted) return last
-    // The streams are not in step with each other: what the nodes came to is read once more.
-    const snapshot = await readSnapshot(api, last.snapshot.update, clock, signal)
+    const snapshot = await readLast(api, last.snapshot, clock, signal)
     sink.show(snapshot)
     return { snapshot, deleted: false }
   } finally {
@@ -99,6 +99,21 @@ async function followAll(
   ])
 }
 
+/** The streams are not in step with each other: what the nodes came to is read once more. The end is known without it. */
+async function readLast(
+  api: KubeApi,
+  seen: RolloutSnapshot,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<RolloutSnapshot> {
+  try {
+    return await readSnapshot(api, seen.update, clock, signal)
+  } catch (error) {
+    if (signal.aborted || !isKubeError(error)) throw error
+    return seen
+  }
+}
+
 /** All there is to say about one update, read once. */
 export async function readSnapshot(
   api: KubeApi,
@@ -129,7 +144,9 @@ interface Seen {
 /** Undefined until everything was seen once. */
 function followedOf(seen: Partial<Seen>, { update, clock }: FollowOptions): Followed | undefined {
   if (!seen.updates || !seen.nodes || !seen.nodeStates || !seen.policies) return undefined
-  const found = seen.updates.get(update.metadata.name)
+  const named = seen.updates.get(update.metadata.name)
+  // One that was made anew under the name is another.
+  const found = named?.metadata.uid === update.metadata.uid ? named : undefined
   const snapshot = {
     now: clock.now(),
     update: found ?? update,

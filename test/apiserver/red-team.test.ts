@@ -14,6 +14,7 @@ const states = '/apis/slipway.dev/v1alpha1/nodestates'
 const facts = { os: 'x', kernel: 'x', architecture: 'x', versionsOnOffer: [] }
 const agent = { version: '0.1.0', bootID: 'b', epoch: 0, drivers: [], facts }
 const rollout = { update: 'x', operationID: 'x', phase: 'Done', since: '2026-01-01T00:00:00Z', attempt: 1 }
+const failed = [{ operationID: 'earlier', phase: 'Failed', attempt: 1 }]
 const merge = 'application/merge-patch+json'
 
 describe.skipIf(missing)('a stolen token of an agent', () => {
@@ -34,7 +35,7 @@ describe.skipIf(missing)('a stolen token of an agent', () => {
     for (const name of ['w1', 'w2']) {
       await create({ apiVersion: 'v1', kind: 'Node', metadata: { name } })
       await create({ apiVersion: 'slipway.dev/v1alpha1', kind: 'NodeState', metadata: { name }, spec: {} })
-      const body = { status: { agent, rollout, completed: ['earlier'] } }
+      const body = { status: { agent, rollout, completed: ['earlier'], failed } }
       await admin('PATCH', `${states}/${name}/status`, { body, contentType: merge })
     }
     const containers = [{ name: 'c', image: 'c' }]
@@ -122,6 +123,8 @@ describe.skipIf(missing)('a stolen token of an agent', () => {
     ['w1/status', { status: { rollout: null } }, /status\.rollout is the operator’s/],
     ['w1/status', { status: { completed: ['earlier', 'mine'] } }, /status\.completed is the operator’s/],
     ['w1/status', { status: { completed: null } }, /status\.completed is the operator’s/],
+    ['w1/status', { status: { failed: [{ ...failed[0], attempt: 2 }] } }, /status\.failed is the operator’s/],
+    ['w1/status', { status: { failed: null } }, /status\.failed is the operator’s/],
     ['w1/status', { status: null }, /is the operator’s/],
     ['w2/status', { status: { agent } }, /of its own node only: w1, not w2/],
   ])('%s takes no %j', async (path, body, says) => {

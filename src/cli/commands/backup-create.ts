@@ -17,6 +17,13 @@ interface CreateOptions {
   readonly output: Format
 }
 
+interface Asked {
+  readonly request: string
+  readonly store: string
+  /** The annotation as it was written. */
+  readonly text: string
+}
+
 type Made = NonNullable<StoreRecord['lastSuccess']>
 
 export function addBackupCreate(parent: Command, run: RunAction): void {
@@ -42,10 +49,11 @@ async function runCreate(context: CommandContext, { store: wanted, verify, outpu
   const api = await context.api()
   const store = storeOf(await readPolicy(api, signal), wanted)
   const demand: BackupDemand = { request: random.uuid(), store, ...(verify && { verify }) }
-  const body = { metadata: { annotations: { [backupAnnotation]: JSON.stringify(demand) } } }
+  const text = JSON.stringify(demand)
+  const body = { metadata: { annotations: { [backupAnnotation]: text } } }
   await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body }, signal)
   const made = await withActivity(context, 'waiting for the operator', (activity) =>
-    outcomeOf(context, demand.request, store, activity),
+    outcomeOf(context, { request: demand.request, store, text }, activity),
   )
   if (output !== 'table') await writeValue(context, output, { store, ...made })
   else
@@ -76,18 +84,26 @@ function storeOf(policy: MaintenancePolicy | undefined, wanted: string | undefin
   return wanted ?? first
 }
 
-function outcomeOf(context: CommandContext, request: string, store: string, activity: Activity): Promise<Made> {
+function outcomeOf(context: CommandContext, { request, store, text }: Asked, activity: Activity): Promise<Made> {
   const say = tellerOf(context, activity)
   const subject = `asked ${request}`
   return awaitAnswer<MaintenancePolicy, Made>(context, {
     type: maintenancePolicies,
     name: policyName,
-    look: ({ status }) => {
-      const record = status?.backups?.find((entry) => entry.store === store)
-      if (record?.run?.subject === subject) say(progressOf(record.run))
+    look: (policy) => {
+      const record = policy?.status?.backups?.find((entry) => entry.store === store)
       if (record?.lastSuccess?.subject === subject) return { heard: 'answer', answer: record.lastSuccess }
       if (record?.lastFailure?.subject === subject) return { heard: 'failure', error: failed(record.lastFailure) }
-      return { heard: record?.asked === request ? 'taken-up' : 'nothing' }
+      if (record?.run?.subject === subject) {
+        say(progressOf(record.run))
+        return { heard: 'taken-up' }
+      }
+      const isAsked = policy?.metadata.annotations?.[backupAnnotation] === text
+      const isStore = policy?.spec.backupStores?.some(({ name }) => name === store) ?? false
+      if (!isAsked || !isStore || record?.asked === request) return { heard: 'failure', error: lost(store) }
+      if (!record?.run) return { heard: 'nothing' }
+      say(`waits for another backup of ${store} that is under way (${record.run.subject})`)
+      return { heard: 'taken-up' }
     },
     late: notTakenUp,
     stopped: 'stopped; the backup is made all the same',
@@ -104,6 +120,14 @@ function progressOf({ node, failures }: BackupRun): string {
 function notTakenUp(): SlipwayError {
   return new SlipwayError('Refused', 'no operator has taken the request up within a minute', {
     nextStep: 'is one running? kubectl -n slipway-system get pods,leases',
+  })
+}
+
+/** Taken up while nobody looked, or never: what came in between has overwritten it. */
+function lost(store: string): SlipwayError {
+  const message = `the request is no longer on record: another one came, the store ${store} left the policy, or the policy was made anew`
+  return new SlipwayError('Refused', message, {
+    nextStep: 'look whether it was made: slipway backup list; if not, ask again',
   })
 }
 

@@ -3,7 +3,12 @@ import { agentOf, cliFixture, nodeState } from '../../../test/cli/cli-fixture.ts
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import type { BackupManifest } from '../../api/backup.ts'
 import { backupAnnotation, backupDemandSchema, type StoreRecord } from '../../api/backup-plan.ts'
-import { type MaintenancePolicySpec, maintenancePolicies, policyName } from '../../api/maintenance-policy.ts'
+import {
+  type MaintenancePolicy,
+  type MaintenancePolicySpec,
+  maintenancePolicies,
+  policyName,
+} from '../../api/maintenance-policy.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { sizeText } from '../size-text.ts'
 
@@ -101,6 +106,55 @@ describe('slipway backup create', () => {
     await cli.clock.advance(61_000)
     expect(await ended).toBe(3)
     expect(cli.err.text).toContain('no operator has taken the request up')
+  })
+
+  it('waits for another backup of the store, and is patient anew when that is over', async () => {
+    const subject = 'scheduled 2026-11-15T12:00:00Z'
+    const api = cluster(stores, [{ store: 'here', run: { subject, try: 1, failures: [], node: 'cp1' } }])
+    const cli = cliFixture(api)
+    const ended = cli.run('backup', 'create')
+    await cli.clock.advance(0)
+    await cli.clock.advance(600_000)
+    expect(cli.err.text).toContain('waits for another backup of here that is under way (scheduled 2026')
+    const policy = api.found(maintenancePolicies, { name: policyName })
+    api.put(maintenancePolicies, { ...policy, status: { backups: [{ store: 'here', lastSuccess: success(subject) }] } })
+    await cli.clock.advance(59_000)
+    expect(cli.err.text).not.toContain('error')
+    await cli.clock.advance(2_000)
+    expect(await ended).toBe(3)
+    expect(cli.err.text).toContain('no operator has taken the request up')
+  })
+
+  it.each<[string, (api: FakeKubeApi, policy: MaintenancePolicy, request: string) => void]>([
+    [
+      'another backup has ended since',
+      (api, policy, asked) => {
+        const lastSuccess = success('scheduled 2026-11-15T12:00:00Z')
+        api.put(maintenancePolicies, { ...policy, status: { backups: [{ store: 'here', asked, lastSuccess }] } })
+      },
+    ],
+    [
+      'the store is taken out of the policy',
+      (api, policy) => api.put(maintenancePolicies, { ...policy, spec: {}, status: { backups: [] } }),
+    ],
+    ['the policy is deleted', (api) => api.remove(maintenancePolicies, { name: policyName })],
+    [
+      'somebody else’s request takes its place',
+      (api, policy) => {
+        const annotations = { [backupAnnotation]: '{"request":"theirs","store":"far"}' }
+        api.put(maintenancePolicies, { ...policy, metadata: { ...policy.metadata, annotations }, status: {} })
+      },
+    ],
+  ])('does not wait for what nobody can tell any more: %s', async (_what, meddle) => {
+    const api = cluster()
+    const cli = cliFixture(api)
+    const ended = cli.run('backup', 'create')
+    const { request } = await answering(api, running('cp1'))
+    await cli.clock.advance(120_000)
+    meddle(api, api.found(maintenancePolicies, { name: policyName }), request)
+    expect(await Promise.race([ended, cli.clock.advance(1000)])).toBe(3)
+    expect(cli.err.text).toContain('no longer on record')
+    expect(cli.err.text).toContain('next: look whether it was made: slipway backup list')
   })
 })
 

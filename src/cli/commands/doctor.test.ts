@@ -56,6 +56,20 @@ describe('doctor', () => {
     )
   })
 
+  it('misses the admission policies that install would make', async () => {
+    const metadata = { name: 'slipway-agent-own-status' }
+    const spec = { policyName: metadata.name, validationActions: ['Deny'] }
+    const admission = (kind: string, plural: string) =>
+      ({ apiVersion: 'admissionregistration.k8s.io/v1', kind, plural, namespaced: false }) as const
+    const api = upgradeMidway()
+      .put(admission('ValidatingAdmissionPolicy', 'validatingadmissionpolicies'), { metadata })
+      .put(admission('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'), { metadata, spec })
+    const cli = doctored(api)
+    await cli.run('doctor')
+    expect(cli.out.text).toMatch(/^problem {2}Fences +FenceMissing: admission policies that are missing: .*host-code/m)
+    expect(cli.out.text).not.toContain('slipway-agent-own-status')
+  })
+
   it('expects agents where their DaemonSet wants them', async () => {
     const metadata = { name: 'slipway-agent', namespace: 'slipway-system' }
     const template = { spec: { nodeSelector: { pool: 'a' }, containers: [] } }

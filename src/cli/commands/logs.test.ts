@@ -20,14 +20,16 @@ function cluster(): FakeKubeApi {
     .put(nodes, node('w3'))
 }
 
+const asked = (api: FakeKubeApi) => api.find(nodeStates, { name: 'w1' })?.metadata.annotations?.[logsAnnotation]
+
 /** Operator and agent in one: answers the annotation. */
 async function answering(api: FakeKubeApi, logs: (request: string) => NonNullable<AgentStatus['logs']>) {
   for (;;) {
     await new Promise(setImmediate)
     const state = api.find(nodeStates, { name: 'w1' })
-    const asked = state?.metadata.annotations?.[logsAnnotation]
-    if (!state || asked === undefined) continue
-    const question = logQuestionSchema.parse(JSON.parse(asked))
+    const text = asked(api)
+    if (!state || text === undefined) continue
+    const question = logQuestionSchema.parse(JSON.parse(text))
     api.put(nodeStates, { ...state, status: { agent: { ...agentOf(order), logs: logs(question.request) } } })
     return question
   }
@@ -64,6 +66,36 @@ describe('slipway logs', () => {
     const ended = cli.run('logs', 'w1', '--full', '--step', 'job-check', '--bytes', '1000')
     const question = await answering(api, (request) => ({ request, bytes: 10, gzip }))
     expect(question).toMatchObject({ step: 'job-check', bytes: 1000 })
+    expect(await ended).toBe(0)
+    expect(cli.out.text).toBe('all of it\n')
+  })
+
+  it('asks again where somebody else’s question took the place of its own, once that one is answered', async () => {
+    const api = cluster()
+    const cli = cliFixture(api)
+    const [gzip, theirs] = await Promise.all([gzipCompression.pack('all of it\n'), gzipCompression.pack('theirs\n')])
+    const ended = cli.run('logs', 'w1', '--full')
+    await expect.poll(() => asked(api)).toBeDefined()
+    const other = { request: 'theirs', bytes: 10 }
+    const { metadata, ...state } = api.found(nodeStates, { name: 'w1' })
+    const annotated = { ...metadata, annotations: { [logsAnnotation]: JSON.stringify(other) } }
+    const { annotations: _, ...plain } = annotated
+    api.put(nodeStates, { ...state, metadata: annotated })
+    await cli.clock.advance(50_000)
+    api.put(nodeStates, { ...state, metadata: plain, spec: { logs: other } })
+    await cli.clock.advance(5_000)
+    expect(asked(api)).toBeUndefined()
+    const logs = { request: 'theirs', bytes: 10, gzip: theirs }
+    api.put(nodeStates, {
+      ...state,
+      metadata: plain,
+      spec: { logs: other },
+      status: { agent: { ...agentOf(order), logs } },
+    })
+    await cli.clock.advance(1000)
+    expect(asked(api)).toBeDefined()
+    await cli.clock.advance(50_000)
+    await answering(api, (request) => ({ request, bytes: 10, gzip }))
     expect(await ended).toBe(0)
     expect(cli.out.text).toBe('all of it\n')
   })

@@ -11,13 +11,15 @@ import {
   nodeStates,
 } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { awaitAnswer } from '../await-answer.ts'
+import { awaitAnswer, type Heard } from '../await-answer.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { printable } from '../printable.ts'
 import { find, mustFind } from '../read-cluster.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { wholeNumber } from '../usage.ts'
+
+const mostAsks = 5
 
 interface LogsOptions {
   readonly order?: string
@@ -98,7 +100,7 @@ function writeLogs({ out }: CommandContext, logs: readonly StepLog[]): void {
 }
 
 async function fetchLog(context: CommandContext, { metadata }: NodeState, options: LogsOptions): Promise<StepLog> {
-  const { random, signal } = context
+  const { random } = context
   const { order, step, bytes } = options
   const question: LogQuestion = {
     request: random.uuid(),
@@ -106,25 +108,43 @@ async function fetchLog(context: CommandContext, { metadata }: NodeState, option
     ...(step !== undefined && { step }),
     bytes,
   }
-  const body = { metadata: { annotations: { [logsAnnotation]: JSON.stringify(question) } } }
-  await (await context.api()).patch(nodeStates, { name: metadata.name }, { type: 'merge', body }, signal)
-  const { gzip, reason } = await awaitAnswer<NodeState, NonNullable<AgentStatus['logs']>>(context, {
-    type: nodeStates,
-    name: metadata.name,
-    look: ({ status }) => {
-      const answer = status?.agent?.logs
-      return answer?.request === question.request ? { heard: 'answer', answer } : { heard: 'nothing' }
-    },
-    late: () =>
-      new SlipwayError('Refused', `no answer from ${metadata.name} within a minute`, {
-        nextStep: `look whether operator and agent are well: slipway why ${metadata.name}`,
-      }),
-    stopped: 'stopped',
-  })
+  const { gzip, reason } = await answerTo(context, metadata.name, question)
   if (reason) {
     const nextStep = `slipway logs ${metadata.name} shows the present order; the journal of the host names earlier ones`
     throw new SlipwayError('NotFound', reason.message, { nextStep })
   }
   const text = printable(await (await context.compression()).unpack(gzip))
   return { order: order ?? 'newest', ...(step !== undefined && { step }), text }
+}
+
+type LogAnswer = NonNullable<AgentStatus['logs']>
+
+/** There is room for one question: where somebody else's took the place of ours, it is asked again when theirs is answered. */
+async function answerTo(context: CommandContext, name: string, question: LogQuestion): Promise<LogAnswer> {
+  const body = { metadata: { annotations: { [logsAnnotation]: JSON.stringify(question) } } }
+  for (let asks = 0; asks < mostAsks; asks++) {
+    await (await context.api()).patch(nodeStates, { name }, { type: 'merge', body }, context.signal)
+    const answer = await awaitAnswer<NodeState, LogAnswer | 'overtaken'>(context, {
+      type: nodeStates,
+      name,
+      look: (state) => heardOf(state, question.request),
+      late: () =>
+        new SlipwayError('Refused', `no answer from ${name} within a minute`, {
+          nextStep: `look whether operator and agent are well: slipway why ${name}`,
+        }),
+      stopped: 'stopped',
+    })
+    if (answer !== 'overtaken') return answer
+  }
+  throw new SlipwayError('Refused', `${name} answers others who ask for its logs, too, and they came first`, {
+    nextStep: 'ask again',
+  })
+}
+
+function heardOf(state: NodeState | undefined, request: string): Heard<LogAnswer | 'overtaken'> {
+  const answer = state?.status?.agent?.logs
+  if (answer?.request === request) return { heard: 'answer', answer }
+  const isWaiting = state?.metadata.annotations?.[logsAnnotation] !== undefined
+  const isOvertaken = !isWaiting && answer !== undefined && state?.spec.logs?.request === answer.request
+  return isOvertaken ? { heard: 'answer', answer: 'overtaken' } : { heard: 'nothing' }
 }

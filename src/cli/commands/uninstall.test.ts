@@ -3,6 +3,7 @@ import { cliFixture, node } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { daemonSets, namespaces, nodes, pods } from '../../api/kube.ts'
 import { resourceDefinitionType } from '../../api/kube-definition.ts'
+import { KubeError } from '../../api/kube-error.ts'
 import { maintenancePolicies } from '../../api/maintenance-policy.ts'
 
 const definition = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }
@@ -120,6 +121,24 @@ describe('the hosts', () => {
     })
     expect(await run(api, ...uninstall, '--keep-host-files')).toMatchObject({ code: 0 })
     expect(await run(api, ...uninstall, '--keep-data')).toMatchObject({ code: 0 })
+  })
+
+  it('are no longer looked after where the namespace is going since an earlier try', async () => {
+    const api = oneHost()
+    const metadata = { name: 'slipway-system', deletionTimestamp: '2026-11-15T12:00:00Z' }
+    api.put(namespaces, { metadata: { ...metadata, labels: { 'app.kubernetes.io/name': 'slipway' } } })
+    api.before = (verb, { plural }) => {
+      if (verb !== 'create' || plural !== 'pods') return
+      throw new KubeError('Forbidden', 'namespace slipway-system is being terminated', { status: 403 })
+    }
+    const { code, out } = await run(api, ...uninstall)
+    expect({ code, out }).toEqual({
+      code: 3,
+      out: expect.stringMatching(
+        /No host was looked after: namespace slipway-system was being deleted already, .*\nWhere an earlier try .*nothing is left/,
+      ),
+    })
+    expect(out).not.toContain('something of the agent stays')
   })
 
   it('may keep their journal in another folder', async () => {

@@ -189,6 +189,7 @@ async function clearHosts(removal: Removal, agents: AgentTraits, isThere: boolea
   }
   const [found] = await listed(removal, namespaces, { fieldSelector: `metadata.name=${namespace}` })
   if (!found) return isThere ? { hosts: 'Unseen', namespace } : { hosts: 'Unasked' }
+  if (found.metadata.deletionTimestamp !== undefined) return { hosts: 'TooLate', namespace }
   const patienceMs = parseDuration(options.timeout)
   const unclean = await withActivity(context, 'looking after the hosts', (activity) =>
     forgetHosts(

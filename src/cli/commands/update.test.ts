@@ -246,6 +246,21 @@ describe('update', () => {
     expect(cli.clock.pendingTimers).toBe(0)
   })
 
+  it('takes the end for the end, also when the API server goes away in that moment', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    const ended = cli.run('update', '--kubernetes', 'v1.36.3')
+    await cli.clock.advance(1000)
+    api.put(directUpdates, {
+      ...createdUpdate(api),
+      status: { observedGeneration: 1, phase: 'Succeeded', summary: { ...counts, done: 2, waiting: 0 } },
+    })
+    api.failure = new KubeError('Unreachable', 'connection refused')
+    await cli.clock.advance(1000)
+    expect(await ended).toBe(0)
+    expect(cli.out.text).toContain(`update ${name} Succeeded`)
+  })
+
   it('stops following on Ctrl-C, and says that the update goes on', async () => {
     const api = twoNodes()
     const cli = cliFixture(api)
@@ -264,6 +279,22 @@ describe('update', () => {
     const ended = cli.run('update', '--kubernetes', 'v1.36.3')
     await cli.clock.advance(1000)
     api.remove(directUpdates, { name })
+    await cli.clock.advance(1000)
+    expect(await ended).toBe(3)
+    expect(cli.err.text).toContain(`error: DirectUpdate ${name} was deleted before its end [Refused]\n`)
+  })
+
+  it('takes no other update of the same name for its own', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    const ended = cli.run('update', '--kubernetes', 'v1.36.3')
+    await cli.clock.advance(1000)
+    const { metadata, ...rest } = createdUpdate(api)
+    api.remove(directUpdates, { name })
+    api.put(directUpdates, {
+      ...{ ...rest, metadata: { ...metadata, uid: 'another' } },
+      status: { observedGeneration: 1, phase: 'Succeeded' },
+    })
     await cli.clock.advance(1000)
     expect(await ended).toBe(3)
     expect(cli.err.text).toContain(`error: DirectUpdate ${name} was deleted before its end [Refused]\n`)

@@ -1,5 +1,6 @@
 // What the doctor reads, with the rights of whoever asks: what cannot be read is a finding, not a failure.
 
+import { directUpdates } from '../../api/direct-update.ts'
 import type { KubeObject, ResourceType } from '../../api/kube.ts'
 import { daemonSets, deployments, leases, nodes } from '../../api/kube.ts'
 import { resourceDefinitionType } from '../../api/kube-definition.ts'
@@ -16,6 +17,7 @@ import type { Seen } from '../../core/preflight/sights.ts'
 import { parseVersion } from '../../core/version.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext } from '../command-context.ts'
+import { manifests } from '../install/manifests.ts'
 import { agentName, operatorName } from '../install/rights.ts'
 import { find, listAll } from '../read-cluster.ts'
 import { callersRights } from './callers-rights.ts'
@@ -24,7 +26,7 @@ import { type Definition, sameDefinition } from './same-definition.ts'
 export async function lookAtCluster(context: CommandContext, api: KubeApi, namespace: string): Promise<DoctorView> {
   const { clock, signal, version } = context
   const serverVersion = await api.serverVersion(signal)
-  const [definitions, operator, agents, fences, rights, foreign, policy, found, states] = await Promise.all([
+  const [definitions, operator, agents, fences, rights, foreign, policy, updates, found, states] = await Promise.all([
     seen('the CustomResourceDefinitions', () => definitionSights(context, api)),
     seen('the operator', () => operatorSight(api, namespace, signal)),
     seen('the agents', () => find(api, daemonSets, { namespace, name: agentName }, signal)),
@@ -32,6 +34,7 @@ export async function lookAtCluster(context: CommandContext, api: KubeApi, names
     seen('your rights', () => callersRights(api, signal)),
     seen('DaemonSets and Deployments', () => foreignTools(api, signal)),
     seen('the policy', () => find(api, maintenancePolicies, { name: policyName }, signal)),
+    seen('the updates', async () => (await listAll(api, directUpdates, {}, signal)).items),
     seen('the nodes', async () => (await listAll(api, nodes, {}, signal)).items),
     seen('the NodeStates', async () => (await listAll(api, nodeStates, {}, signal)).items),
   ])
@@ -40,9 +43,12 @@ export async function lookAtCluster(context: CommandContext, api: KubeApi, names
   const drain = drainOf('seen' in policy ? policy.seen?.spec.drain : undefined, undefined)
   const question = { spec: {}, serverVersion, concerns: () => true, drain }
   const sights = await context.observe(api, question, signal)
+  const fencesWanted = manifests({ namespace, image: '' }).flatMap(({ kind, metadata }) => {
+    return kind === policies.kind ? [metadata.name] : []
+  })
   return {
     ...{ version, namespace, serverVersion, definitions, operator, agentSelector, fences, rights, foreign, policy },
-    ...{ nodes: found, states, sights, now: clock.now() },
+    ...{ fencesWanted, updates, nodes: found, states, sights, now: clock.now() },
   }
 }
 

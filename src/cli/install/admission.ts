@@ -1,6 +1,7 @@
 // Rights cannot tell one NodeState from another, nor one half of its status from the other: the API server's own
 // admission can. An agent writes `status.agent` of its own node, and nothing else.
 
+import { nodeStateStatusSchema } from '../../api/node-state.ts'
 import type { InstallSettings, Manifest } from './manifest.ts'
 import { agentName, labelsOf } from './rights.ts'
 import { isSame, validatingPolicy } from './validating-policy.ts'
@@ -16,11 +17,10 @@ const hostAgent = {
   node: "request.userInfo.username.replace('system:node:', '', 1)",
 }
 
-/** What the operator writes in a NodeState's status. */
-const operatorFields = ['rollout', 'completed'] as const
-
 export function admissionPolicy({ namespace, hostService = false }: InstallSettings): readonly Manifest[] {
   const { isAgent, node } = hostService ? hostAgent : podAgent(namespace)
+  // All but the agent's own: a field that is added to the schema is the operator's as well.
+  const operatorFields = nodeStateStatusSchema.keyof().exclude(['agent']).options
   return validatingPolicy({
     name: 'slipway-agent-own-status',
     labels: labelsOf(agentName),

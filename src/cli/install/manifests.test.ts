@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { cliFixture } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
+import { nodeStateStatusSchema } from '../../api/node-state.ts'
 import { kindsThatGo } from '../../core/preflight/removed-apis.ts'
 import { operatorPodSelector } from '../../operator/cluster/cluster.ts'
+import { admissionPolicy } from './admission.ts'
 import { agentClusterRights, agentNamespaceRights } from './agent-rights.ts'
 import { allRights } from './all-rights.ts'
 import type { Manifest } from './manifest.ts'
@@ -93,6 +95,14 @@ describe('install --print', () => {
       { apiGroups: ['slipway.dev'], resources: ['nodestates/status'], verbs: ['patch'] },
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
     ])
+  })
+
+  it.each([false, true])('lets the agent change nothing of its status but its own half (hosts: %s)', (hostService) => {
+    const [policy] = admissionPolicy({ ...settings, hostService })
+    const free = nodeStateStatusSchema.keyof().options.filter((field) => {
+      return !JSON.stringify(policy).includes(`variables.after.${field} == variables.before.${field}`)
+    })
+    expect(free).toEqual(['agent'])
   })
 
   it('labels the operator pods as the operator looks for them', () => {

@@ -13,10 +13,14 @@ export type HostsLeft =
   | { readonly hosts: 'Unasked' }
   /** The namespace is gone, so that no pod could look. */
   | { readonly hosts: 'Unseen'; readonly namespace: string }
+  /** The namespace is being deleted, and takes no pod any more: of an earlier try nothing tells how far it came. */
+  | { readonly hosts: 'TooLate'; readonly namespace: string }
   | { readonly hosts: 'LookedAfter'; readonly unclean: readonly UncleanHost[] }
 
 export function needsPerson(left: HostsLeft): boolean {
-  return left.hosts === 'Unseen' || (left.hosts === 'LookedAfter' && left.unclean.length > 0)
+  return (
+    left.hosts === 'Unseen' || left.hosts === 'TooLate' || (left.hosts === 'LookedAfter' && left.unclean.length > 0)
+  )
 }
 
 /** `stateDir`: the folder that the agents kept. */
@@ -30,6 +34,8 @@ export function whatStays(keepsData: boolean, left: HostsLeft, stateDir: string)
   return `${lines.join('\n')}\n`
 }
 
+const otherNamespace = 'Name one that is there: slipway uninstall --namespace NAME --image IMAGE'
+
 function ofHosts(left: HostsLeft, byHand: string): readonly string[] {
   switch (left.hosts) {
     case 'Kept':
@@ -40,7 +46,14 @@ function ofHosts(left: HostsLeft, byHand: string): readonly string[] {
     case 'Unseen':
       return [
         `No host was looked after: there is no namespace ${left.namespace} for the pods that do it.`,
-        'Name one that is there: slipway uninstall --namespace NAME --image IMAGE',
+        otherNamespace,
+        `Or by hand, on each host: ${byHand}`,
+      ]
+    case 'TooLate':
+      return [
+        `No host was looked after: namespace ${left.namespace} was being deleted already, and took no pod that could do it.`,
+        'Where an earlier try said that it removed what the agents kept on the hosts, nothing is left there. Else:',
+        otherNamespace,
         `Or by hand, on each host: ${byHand}`,
       ]
     case 'LookedAfter':

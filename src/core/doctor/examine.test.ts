@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agentOf, node, nodeState } from '../../../test/cli/cli-fixture.ts'
+import { agentOf, node, nodeState, update } from '../../../test/cli/cli-fixture.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import { examine } from './examine.ts'
 import type { DoctorView, Finding } from './finding.ts'
@@ -33,10 +33,12 @@ function healthy(changes: Partial<DoctorView> = {}): DoctorView {
       },
     },
     agentSelector: undefined,
+    fencesWanted: ['slipway-agent-own-status'],
     fences: { seen: [{ name: 'slipway-agent-own-status', bound: true }] },
     rights: { seen: [{ what: 'list nodes', purpose: 'slipway nodes', allowed: true }] },
     foreign: { seen: [] },
     policy: { seen: policy({ backupStores: [{ name: 'nightly', path: '/backups' }] }, { backups }) },
+    updates: { seen: [] },
     nodes: { seen: [node('cp1', { controlPlane: true }), node('w1')] },
     states: { seen: ['cp1', 'w1'].map((name) => nodeState(name, undefined, agentOf())) },
     sights: {
@@ -107,8 +109,16 @@ describe('the doctor', () => {
     ['no fence', { fences: { seen: [] } }, { result: 'Problem', code: 'FenceMissing' }],
     [
       'a fence that is not bound',
-      { fences: { seen: [{ name: 'f', bound: false }] } },
-      { result: 'Problem', code: 'FenceMissing' },
+      { fences: { seen: [{ name: 'slipway-agent-own-status', bound: false }] } },
+      { code: 'FenceMissing', message: 'admission policies without a binding that denies: slipway-agent-own-status' },
+    ],
+    [
+      'a fence that is gone',
+      { fencesWanted: ['slipway-agent-own-status', 'slipway-approvals', 'slipway-host-code'] },
+      {
+        ...{ result: 'Problem', code: 'FenceMissing' },
+        message: 'admission policies that are missing: slipway-approvals, slipway-host-code',
+      },
     ],
     [
       'a right that is missing',
@@ -168,6 +178,28 @@ describe('the doctor', () => {
     ],
   ])('tells of %s, and what to do', (_what, changes, finding) => {
     expect(notFine(healthy(changes))).toEqual([expect.objectContaining({ ...finding, nextStep: expect.any(String) })])
+  })
+
+  const made = (store: string, at: string) => {
+    const { subject: _subject, name: _name, ...backup } = stored(at)
+    return update({ backups: [{ ...backup, step: 'ControlPlane v1.36.3', store }] })
+  }
+  it.each<[string, string, NonNullable<MaintenancePolicy['status']>['backups'], readonly string[]]>([
+    ['where no other was made', '2026-11-15T04:00:00Z', [], []],
+    ['after one that failed', '2026-11-15T04:00:00Z', [{ store: 'nightly', lastFailure }], []],
+    ['before one that failed', '2026-11-15T02:00:00Z', [{ store: 'nightly', lastFailure }], ['BackupFailed']],
+    ['long ago', '2026-10-15T02:00:00Z', [], ['BackupOld']],
+  ])('counts the backup of an update, %s', (_when, at, backups, codes) => {
+    const updates = {
+      seen: [made('nightly', '2026-10-01T00:00:00Z'), made('nightly', at), made('other', now.toISOString())],
+    }
+    const view = healthy({ policy: { seen: policy({ backupStores }, { backups }) }, updates })
+    expect(notFine(view).map(({ code }) => code)).toEqual(codes)
+  })
+
+  it('judges no backup where the updates may not be read', () => {
+    const view = healthy({ policy: { seen: policy({ backupStores }) }, updates: { unseen: 'you may not' } })
+    expect(notFine(view)).toMatchObject([{ check: 'Backups', result: 'Unknown', code: 'NotSeen' }])
   })
 
   it('says how to find the agents, by labels that their pods have', () => {

@@ -1,5 +1,6 @@
 // What the doctor says: one line for each thing that was looked at.
 
+import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
@@ -62,10 +63,13 @@ export interface DoctorView {
   readonly operator: Seen<OperatorSight>
   /** The labels of nodes on which agents run; undefined where they are no pods, or nobody tells. */
   readonly agentSelector: Readonly<Record<string, string>> | undefined
+  /** The admission policies that this program installs, by name. */
+  readonly fencesWanted: readonly string[]
   readonly fences: Seen<readonly FenceSight[]>
   readonly rights: Seen<readonly RightSight[]>
   readonly foreign: Seen<readonly ForeignTool[]>
   readonly policy: Seen<MaintenancePolicy | undefined>
+  readonly updates: Seen<readonly DirectUpdate[]>
   readonly nodes: Seen<readonly Node[]>
   readonly states: Seen<readonly NodeState[]>
   readonly sights: Sights

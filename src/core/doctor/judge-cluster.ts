@@ -1,8 +1,10 @@
 // Is the cluster ready: its version, the policy, backups, other tools, and the rights of whoever asks.
 
+import type { StoreRecord } from '../../api/backup-plan.ts'
 import type { Node } from '../../api/kube.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import { workKinds } from '../../api/window.ts'
+import { newestGood } from '../backup/newest-good.ts'
 import { nameList } from '../name-list.ts'
 import { roleOf } from '../node/node-facts.ts'
 import { Calendar, judgeTime } from '../time/calendar.ts'
@@ -89,7 +91,7 @@ export function judgePolicy(view: DoctorView, policy: MaintenancePolicy | undefi
 }
 
 export function judgeBackups(
-  { now }: DoctorView,
+  { now, updates }: DoctorView,
   policy: MaintenancePolicy | undefined,
   nodes: readonly Node[],
 ): readonly Finding[] {
@@ -101,32 +103,43 @@ export function judgeBackups(
     return [warning('Backups', 'BackupStoreMissing', message, `add one to spec.backupStores: ${editPolicy}`)]
   }
   const records = policy?.status?.backups ?? []
-  return stores.map(({ name }) => {
-    const { lastSuccess, lastFailure } = records.find(({ store }) => store === name) ?? {}
-    const nextStep = `put that right, then try: slipway backup create --store ${name}`
-    if (lastFailure && (!lastSuccess || lastSuccess.at < lastFailure.at)) {
-      const message = `the last backup to ${name} failed at ${lastFailure.at}: ${lastFailure.reason.message}`
-      return problem('Backups', lastFailure.reason.code, message, nextStep)
-    }
-    if (!lastSuccess) {
-      return warning(
+  return looked('Backups', updates, (all) =>
+    stores.map(({ name }) => {
+      const record = records.find(({ store }) => store === name)
+      return judgeStore(name, record?.lastFailure, newestGood(name, record, all), now)
+    }),
+  )
+}
+
+function judgeStore(
+  name: string,
+  failure: StoreRecord['lastFailure'],
+  good: ReturnType<typeof newestGood>,
+  now: Date,
+): Finding {
+  const nextStep = `put that right, then try: slipway backup create --store ${name}`
+  if (failure && (!good || good.at < failure.at)) {
+    const message = `the last backup to ${name} failed at ${failure.at}: ${failure.reason.message}`
+    return problem('Backups', failure.reason.code, message, nextStep)
+  }
+  if (!good) {
+    return warning(
+      'Backups',
+      'BackupNeverMade',
+      `no backup was made to ${name} yet`,
+      `make one: slipway backup create --store ${name}`,
+    )
+  }
+  const days = Math.floor((now.getTime() - Date.parse(good.at)) / dayMs)
+  const said = `the last backup in ${name} is of ${good.at}, checked by ${good.verified}`
+  return days * dayMs >= staleBackupMs
+    ? warning(
         'Backups',
-        'BackupNeverMade',
-        `no backup was made to ${name} yet`,
-        `make one: slipway backup create --store ${name}`,
+        'BackupOld',
+        `${said}: ${days} days ago`,
+        `give the store a schedule, or run: slipway backup create --store ${name}`,
       )
-    }
-    const days = Math.floor((now.getTime() - Date.parse(lastSuccess.at)) / dayMs)
-    const said = `the last backup in ${name} is of ${lastSuccess.at}, checked by ${lastSuccess.verified}`
-    return days * dayMs >= staleBackupMs
-      ? warning(
-          'Backups',
-          'BackupOld',
-          `${said}: ${days} days ago`,
-          `give the store a schedule, or run: slipway backup create --store ${name}`,
-        )
-      : ok('Backups', said)
-  })
+    : ok('Backups', said)
 }
 
 const movingOver: Readonly<Record<string, string>> = {

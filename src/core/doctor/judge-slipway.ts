@@ -40,7 +40,7 @@ export function judgeSlipway(view: DoctorView): readonly Finding[] {
     ...looked('Agents', view.nodes, (nodes) =>
       looked('Agents', view.states, (states) => [judgeAgents(view, nodes, states)]),
     ),
-    ...looked('Fences', view.fences, (fences) => [judgeFences(fences)]),
+    ...looked('Fences', view.fences, (fences) => [judgeFences(view, fences)]),
   ]
 }
 
@@ -155,14 +155,17 @@ function hasAgent({ agentSelector }: DoctorView, { metadata: { labels } }: Node)
   return (labels?.['kubernetes.io/os'] ?? 'linux') === 'linux'
 }
 
-function judgeFences(fences: readonly FenceSight[]): Finding {
-  const loose = fences.filter(({ bound }) => !bound).map(({ name }) => name)
-  if (fences.length === 0 || loose.length > 0) {
-    const message =
-      fences.length === 0
-        ? 'no admission policy keeps agents to their own NodeState: a stolen token could write any of them'
-        : `admission policies without a binding that denies: ${nameList(loose)}`
+function judgeFences({ fencesWanted }: DoctorView, fences: readonly FenceSight[]): Finding {
+  if (fences.length === 0) {
+    const message = 'no admission policy keeps agents to their own NodeState: a stolen token could write any of them'
     return problem('Fences', 'FenceMissing', message, installStep)
   }
+  const missing = fencesWanted.filter((wanted) => fences.every(({ name }) => name !== wanted))
+  const loose = fences.filter(({ bound }) => !bound).map(({ name }) => name)
+  const faults = [
+    ...(missing.length > 0 ? [`admission policies that are missing: ${nameList(missing)}`] : []),
+    ...(loose.length > 0 ? [`admission policies without a binding that denies: ${nameList(loose)}`] : []),
+  ]
+  if (faults.length > 0) return problem('Fences', 'FenceMissing', faults.join('; '), installStep)
   return ok('Fences', `${fences.length} admission ${fences.length === 1 ? 'policy is' : 'policies are'} bound`)
 }

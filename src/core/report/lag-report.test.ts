@@ -105,6 +105,35 @@ describe('against a date', () => {
     expect(only(report({ target, patchedBy, nodes: [node('w1')] }, states).nodes).patchedBy).toBe(is)
   })
 
+  const run = (operationID: string, version: string | undefined, startedAt: string, finishedAt: string) =>
+    update({ operationID, startedAt, finishedAt }, version === undefined ? {} : { kubernetes: { version } })
+  const then = ['2026-11-16T00:00:00Z', '2026-11-16T01:00:00Z'] as const
+
+  const afterwards = (completed: string, updates: readonly ReturnType<typeof update>[]) => {
+    const { status, ...rest } = done('2026-11-19T00:00:00Z')
+    const its = { ...rest, status: { ...status, completed: [completed] } }
+    return only(report({ target: 'v1.35.4', patchedBy: by, nodes: [node('w1')], updates }, [its]).nodes).patchedBy
+  }
+
+  it.each<[string, readonly ReturnType<typeof update>[], string]>([
+    ['that nobody remembers', [], 'Unknown'],
+    ['that brought the version in time', [run('before/1', 'v1.35.4', ...then)], 'Met'],
+    ['that ended after it', [run('before/1', 'v1.35.4', then[0], '2026-11-19T00:00:00Z')], 'Unknown'],
+    ['that began after it', [run('before/1', 'v1.35.4', '2026-11-18T12:00:00Z', '2026-11-18T13:00:00Z')], 'Late'],
+    ['that brought an older version', [run('before/1', 'v1.34.9', ...then)], 'Late'],
+    ['that brought other things', [run('before/1', undefined, ...then)], 'Unknown'],
+  ])('a node that was updated after it, and earlier by one %s', (_what, updates, is) => {
+    expect(afterwards('before/1', updates)).toBe(is)
+  })
+
+  it.each([
+    ['before/1.1', 'Late'],
+    ['before/1.2', 'Unknown'],
+  ])('a node that was updated after it, and began its path of versions before, by %s, is %s', (id, is) => {
+    const path = { current: 'v1.33.1', target: 'v1.35.4', steps: ['v1.34.9', 'v1.35.4'] }
+    expect(afterwards(id, [update({ operationID: 'before/1', startedAt: then[0], path })])).toBe(is)
+  })
+
   it('counts those that missed it, and puts the worst first', () => {
     const nodes = [node('w10', { kubelet: 'v1.36.3' }), node('w2'), node('w1')]
     const states = ['w1', 'w2', 'w10'].map((name) => nodeState(name))

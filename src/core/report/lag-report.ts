@@ -6,6 +6,7 @@ import type { NodeState } from '../../api/node-state.ts'
 import { naturalOrder } from '../natural-order.ts'
 import { type Role, roleOf } from '../node/node-facts.ts'
 import { isChosen } from '../update/is-chosen.ts'
+import { isOfRun, stepID } from '../update/path-step.ts'
 import { compareVersions, parseVersion } from '../version.ts'
 
 export interface LagView {
@@ -120,7 +121,7 @@ function nodeLag(view: LagView, node: Node, target: string | undefined): NodeLag
     lags,
     ...(since !== undefined && { since }),
     ...(lastUpdate && { lastUpdate }),
-    ...(view.patchedBy && { patchedBy: punctuality(verdict, lastUpdate?.at, view.patchedBy, view.now) }),
+    ...(view.patchedBy && { patchedBy: punctuality(view, verdict, state, { by: view.patchedBy, target }) }),
   }
 }
 
@@ -174,12 +175,41 @@ function lastUpdateOf(state: NodeState | undefined): NodeLag['lastUpdate'] {
   return { name: rollout.update, at: rollout.finishedAt ?? rollout.since }
 }
 
-function punctuality(verdict: Verdict, patchedAt: string | undefined, by: Date, now: Date): Punctuality {
+interface Goal {
+  readonly by: Date
+  readonly target: string | undefined
+}
+
+function punctuality(view: LagView, verdict: Verdict, state: NodeState | undefined, goal: Goal): Punctuality {
+  const { by } = goal
   if (verdict === 'Unknown') return 'Unknown'
-  if (verdict === 'Lagging') return now > by ? 'Overdue' : 'Due'
-  if (now <= by) return 'Met'
-  if (patchedAt === undefined) return 'Unknown'
-  return Date.parse(patchedAt) <= by.getTime() ? 'Met' : 'Late'
+  if (verdict === 'Lagging') return view.now > by ? 'Overdue' : 'Due'
+  if (view.now <= by) return 'Met'
+  const last = lastUpdateOf(state)
+  if (last === undefined) return 'Unknown'
+  if (Date.parse(last.at) <= by.getTime()) return 'Met'
+  // The last one may have found it up to date: what others did before counts as well.
+  const before = (state?.status?.completed ?? []).map((id) => earlierRun(view.updates, id, goal))
+  return before.find((run) => run === 'Met') ?? before.find((run) => run === 'Unknown') ?? 'Late'
+}
+
+/** Whether the run that the node is done for brought it to the target by the date. */
+function earlierRun(updates: readonly DirectUpdate[], id: string, { by, target }: Goal): 'Met' | 'Late' | 'Unknown' {
+  const update = updates.find(({ status }) => status?.operationID !== undefined && isOfRun(id, status.operationID))
+  const earlier = updates.flatMap(({ status }) => status?.history ?? []).find((run) => isOfRun(id, run.operationID))
+  const { startedAt, finishedAt } = update?.status ?? earlier ?? {}
+  if (startedAt !== undefined && Date.parse(startedAt) > by.getTime()) return 'Late'
+  const version = update && broughtBy(update, id)
+  if (version === undefined || target === undefined) return 'Unknown'
+  if (compareVersions(version, target) < 0) return 'Late'
+  return finishedAt !== undefined && Date.parse(finishedAt) <= by.getTime() ? 'Met' : 'Unknown'
+}
+
+/** Of a run before the present one nobody says it. */
+function broughtBy(update: DirectUpdate, id: string): string | undefined {
+  const { operationID = '', path } = update.status ?? {}
+  const steps = path?.steps ?? [wanted(update)]
+  return steps.find((_version, index) => stepID(operationID, { index, of: steps.length }) === id)
 }
 
 const urgency: Readonly<Record<Verdict, number>> = { Lagging: 0, Unknown: 1, UpToDate: 2 }

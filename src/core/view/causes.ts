@@ -6,6 +6,7 @@ import type { DirectUpdate, UpdateCondition } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import { isReasonCode, type Reason, reasonCatalogue } from '../../api/reason.ts'
+import { newestGood } from '../backup/newest-good.ts'
 import { isInGoodOrder } from '../drain/in-good-order.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { profilePrefix } from '../profile/operation-id.ts'
@@ -87,11 +88,12 @@ function added(before: Cause | undefined, key: string, found: Found): Cause {
 }
 
 function* findings({ updates, policy, waiting, stateOf }: CauseFacts): Generator<Found> {
-  if (policy) yield* policyFindings(policy)
+  const all = [...updates]
+  if (policy) yield* policyFindings(policy, all)
   const byName = new Map<string, DirectUpdate>()
   const tiles = [...waiting]
   const own = new Set(tiles.filter((tile) => hasOwnCause(tile, stateOf(tile.name))).map(({ name }) => name))
-  for (const update of updates) {
+  for (const update of all) {
     byName.set(update.metadata.name, update)
     yield* updateFindings(update, own)
   }
@@ -104,7 +106,7 @@ function hasOwnCause({ phase, reason }: NodeTile, state: NodeState | undefined):
   return pods.length > 0 || phase === 'Failed' || phase === 'RequiresAttention' || reason?.code === 'NodeNotReady'
 }
 
-function* policyFindings({ spec, status }: MaintenancePolicy): Generator<Found> {
+function* policyFindings({ spec, status }: MaintenancePolicy, updates: readonly DirectUpdate[]): Generator<Found> {
   if (spec.paused) {
     const message = 'MaintenancePolicy default is paused: nothing new starts anywhere'
     const because = [{ what: 'MaintenancePolicy default', detail: 'spec.paused is true' }]
@@ -115,8 +117,9 @@ function* policyFindings({ spec, status }: MaintenancePolicy): Generator<Found> 
     const because = [{ what: 'roll call', detail: `${rollCall.left} agents have not reported`, since: rollCall.since }]
     yield { ...told(rollCall.reason), because, command: 'slipway status' }
   }
-  for (const { store, lastFailure, lastSuccess } of backups) {
-    if (!lastFailure || (lastSuccess && lastSuccess.at > lastFailure.at)) continue
+  for (const record of backups) {
+    const { store, lastFailure } = record
+    if (!lastFailure || (newestGood(store, record, updates)?.at ?? '') > lastFailure.at) continue
     const because = [{ what: `backup store ${store}`, detail: lastFailure.reason.message, since: lastFailure.at }]
     yield { ...told(lastFailure.reason), about: store, because, command: `slipway backup list --store ${store}` }
   }

@@ -66,6 +66,18 @@ function state(name: string, rollout: Partial<Rollout>): NodeState {
   return { metadata: meta(name), spec: {}, status: { rollout: { ...base, ...rollout } } }
 }
 
+const backup = {
+  step: 'ControlPlane v1.36.3',
+  store: 'main',
+  node: 'cp1',
+  location: 's3://b/x',
+  sha256: 'a'.repeat(64),
+  bytes: 7,
+  revision: '12',
+  verified: 'Hash',
+  at: '2026-01-05T09:00:00Z',
+} as const
+
 function rosterOf(of: DirectUpdate, members: readonly (readonly [Node, NodeState?])[]): UpdateRoster {
   const roster = new UpdateRoster(of, undefined)
   for (const [one, its] of members) roster.note(one.metadata.name, one, its, false)
@@ -311,6 +323,20 @@ describe('causes', () => {
     expect(new Set(causes.map(({ key }) => key)).size).toBe(4)
   })
 
+  it('a backup that failed, until one was made, also for an update', () => {
+    const reason = { code: 'BackupFailed' as const, message: 'the bucket is gone' }
+    const lastFailure = { subject: 'asked x', at: '2026-01-05T08:30:00Z', reason }
+    const policy = { metadata: meta('default'), spec: {}, status: { backups: [{ store: 'main', lastFailure }] } }
+    const made = (store: string, at: string): DirectUpdate => ({
+      ...update,
+      status: { ...update.status, backups: [{ ...backup, store, at }] },
+    })
+    const codes = (...updates: readonly DirectUpdate[]) =>
+      causesOf({ updates: updates.values(), policy, waiting: [], stateOf: () => undefined }).map(({ code }) => code)
+    expect(codes(made('main', '2026-01-05T08:00:00Z'), made('other', '2026-01-05T09:00:00Z'))).toEqual(['BackupFailed'])
+    expect(codes(made('main', '2026-01-05T09:00:00Z'), made('main', '2026-01-05T08:00:00Z'))).toEqual([])
+  })
+
   it('a code of a newer operator asks for a person, and has a title all the same', () => {
     expect(waitsFor('SomethingNew')).toBe('Person')
     expect(titleOf('SomethingNew')).toBe('Something new')
@@ -372,17 +398,6 @@ describe('budgets, calendar, backups', () => {
   })
 
   it('a store with its last backup, whoever asked for it', () => {
-    const backup = {
-      step: 'ControlPlane v1.36.3',
-      store: 'main',
-      node: 'cp1',
-      location: 's3://b/x',
-      sha256: 'a'.repeat(64),
-      bytes: 7,
-      revision: '12',
-      verified: 'Hash',
-      at: '2026-01-05T09:00:00Z',
-    } as const
     const made: DirectUpdate = { ...update, status: { ...update.status, backups: [backup] } }
     expect(backupsOf(made)).toEqual([
       expect.objectContaining({ revision: 12, reason: 'update up, before ControlPlane v1.36.3' }),
