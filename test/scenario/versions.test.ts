@@ -32,8 +32,9 @@ function registryOf(...tags: readonly string[]): Registry {
   }
 }
 
+const noRoute = () => Promise.reject(new SlipwayError('CannotReach', 'no route to the registry'))
 const silentRegistry: Registry = {
-  tags: () => Promise.reject(new SlipwayError('CannotReach', 'no route to the registry')),
+  tags: noRoute,
   look: () => Promise.reject(new Error('nobody asks for one image')),
   referrers: () => Promise.reject(new Error('nobody asks for signatures')),
 }
@@ -298,6 +299,29 @@ describe('a version that is looked for', () => {
       await offers(story, 'v1.36.5')
       const running = await story.update.kubernetes('latest').succeeds()
       expect(running.status.path).toMatchObject({ target: 'v1.36.5', source: 'ConfigMap' })
+    },
+  )
+
+  const away = new Set<string>()
+  const oftenAway: Registry = {
+    ...silentRegistry,
+    tags: () => (away.has('registry') ? noRoute() : Promise.resolve(['v1.35.4', 'v1.36.7'])),
+  }
+  scenario(
+    'latest, and the registry is away: it waits, since nobody can tell where the way ends',
+    withIndex(['v1.35.4'], { registry: oftenAway }),
+    async (story) => {
+      away.add('registry')
+      const running = story.update.kubernetes('latest')
+      await running.is('Pending', 'VersionUnknown')
+      expect(running.condition('Planned')?.message).toMatch(
+        /^whether there is a v1\.36 cannot be told \(asked: .*kube-apiserver could not be asked: no route to the registry; there is no ConfigMap/,
+      )
+      await story.cluster.pass(300_000)
+      await running.is('Pending', 'VersionUnknown')
+      away.delete('registry')
+      await running.succeeds()
+      expect(versions(story)).toEqual(all('v1.36.7'))
     },
   )
 
