@@ -202,7 +202,7 @@ describe('what a version comes to', () => {
     [
       'workers that are too far behind already',
       { wish: 'v1.36.3', hosts: { c1: at('v1.35.4'), w1: at('v1.32.9') } },
-      'lasting VersionSkipsMinor: a worker runs v1.32.9, and a kubelet may be 3 minor versions older than its API server: bring the workers to v1.35.4 before the control plane goes to v1.36.3',
+      'open VersionSkipsMinor: a worker runs v1.32.9, and a kubelet may be 3 minor versions older than its API server: bring the workers to v1.35.4 before the control plane goes to v1.36.3',
     ],
     // what cannot be
     [
@@ -213,7 +213,7 @@ describe('what a version comes to', () => {
     [
       'an OS image has one version only',
       { wish: 'v1.37.1', more: image },
-      'lasting VersionSkipsMinor: the control plane runs v1.35.4: an OS image has one version of Kubernetes; go to v1.36 first, then to v1.37.1',
+      'open VersionSkipsMinor: the control plane runs v1.35.4: an OS image has one version of Kubernetes; go to v1.36 first, then to v1.37.1',
     ],
     [
       'with a bundle only that counts',

@@ -91,7 +91,7 @@ export function resolveVersions(view: ResolveView): Resolution | undefined {
     },
     ...(fault && { fault }),
     idle: isPattern(text) && isPlain(spec) && running.every((one) => one === undefined || isThere(one, target)),
-    open: wish.kind === 'latest' || (fault !== undefined && !fault.lasting),
+    open: wish.kind === 'latest' || fault?.unlisted === true,
   }
 }
 
