@@ -26,7 +26,6 @@ function expectUntouched(cluster: StoryCluster): void {
 describe('an update that can never be carried out is refused for good and touches nothing', () => {
   const cases: readonly (readonly [string, DirectUpdateSpec, string, RegExp])[] = [
     ['a downgrade', { kubernetes: { version: 'v1.34.9' } }, 'Downgrade', /runs v1.35.4, which is newer than v1.34.9/],
-    ['a version nobody offers', { kubernetes: { version: 'v1.35.99' } }, 'VersionUnknown', /cannot install v1.35.99/],
     ['another major version', { kubernetes: { version: 'v2.0.0' } }, 'VersionSkipsMinor', /go to v1.36 first/],
     [
       'a selector that matches no node',
@@ -107,6 +106,31 @@ describe('a refusal that need not last is lifted when the cluster changes', () =
     await update.kubernetes('v1.35.4', { name: 'workers', nodeSelector: workersOnly }).succeeds()
     await whole.succeeds()
     expect(cluster.node('w2')?.status?.nodeInfo?.kubeletVersion).toBe('v1.36.3')
+  })
+
+  const versionsOnOffer = ['v1.35.4', 'v1.36.1', 'v1.36.3']
+  scenario('no host has the version; the repositories get it', { nodes: 3, versionsOnOffer }, async (story) => {
+    const { cluster, update } = story
+    const refused = await update.kubernetes('v1.36.2').is('Pending', 'VersionUnknown')
+    expect(refused.condition('Planned')?.message).toContain('cannot install v1.36.2')
+    await cluster.pass(600_000)
+    expectUntouched(cluster)
+    versionsOnOffer.push('v1.36.2')
+    // Agents look at their hosts anew from time to time.
+    await cluster.pass(600_000)
+    await refused.succeeds()
+    expect(cluster.node('w2')?.status?.nodeInfo?.kubeletVersion).toBe('v1.36.2')
+  })
+
+  scenario('a version that came out after the hosts last looked does not wait', { nodes: 3 }, async ({ update }) => {
+    const { status } = await update.kubernetes('v1.36.4').succeeds()
+    expect(status.preflight).toContainEqual(
+      expect.objectContaining({
+        check: 'PackageVersion',
+        result: 'Warning',
+        message: expect.stringMatching(/^the package index of cp1/),
+      }),
+    )
   })
 
   const newer = new Set<string>()

@@ -204,9 +204,15 @@ describe('planning', () => {
     },
     {
       name: 'no host can install it',
-      hosts: { c1: { offer: ['v1.36.1', 'v1.36.2'] }, w1: { offer: ['v1.36.1'] } },
+      hosts: { c1: { offer: ['v1.36.1', 'v1.36.4'] }, w1: { offer: ['v1.36.4'] } },
       spec: to('v1.36.3'),
-      plan: 'lasting VersionUnknown: c1, w1 cannot install v1.36.3; on offer: v1.36.1, v1.36.2',
+      plan: 'open VersionUnknown: c1, w1 cannot install v1.36.3; on offer: v1.36.1, v1.36.4',
+    },
+    {
+      name: 'an index that may be older than the version',
+      hosts: { c1: { offer: ['v1.36.1', 'v1.36.2'] } },
+      spec: to('v1.36.3'),
+      plan: unlisted('v1.36.3'),
     },
     {
       name: 'what a bundle holds is not looked for in the repositories',
