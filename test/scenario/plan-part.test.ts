@@ -3,6 +3,7 @@
 import { describe, expect } from 'vitest'
 import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
 import type { PlanReport } from '../../src/core/plan/plan-report.ts'
+import { offerOf } from '../../src/core/versions/offers.ts'
 import { rehearsed, snapshotOf } from './planned.ts'
 import { type Story, scenario } from './story.ts'
 import { scriptOf } from './story-update.ts'
@@ -40,6 +41,16 @@ describe('a plan that rehearses a part', () => {
     const { all, some } = await plansOf(story, { script }, 3)
     expect(some.blockers).toMatchObject([{ certainty: 'certain', cause: 'Pod shop/lonely', nodes: ['w5'] }])
     expect(some.verdict).toBe(all.verdict)
+  })
+
+  const ownMinor = { nodes: 8, versionsOnOffer: ['v1.35.4', 'v1.35.6'] }
+  scenario('goes the way that others know of', ownMinor, async (story) => {
+    const snapshot = await snapshotOf(story)
+    const offers = { lists: [offerOf('ConfigMap', ['v1.36.5'])], silent: [] }
+    const far = await rehearsed(snapshot, { kubernetes: { version: 'v1.37.2' } }, { nodesAtMost: 3, offers })
+    expect(far).toMatchObject({ verdict: 'clear', nodes: 8, path: { steps: ['v1.36.5', 'v1.37.2'] } })
+    const unknown = await rehearsed(snapshot, { kubernetes: { version: 'v1.38.0' } }, { nodesAtMost: 3, offers })
+    expect(unknown).toMatchObject({ verdict: 'possiblyBlocked', blockers: [{ code: 'VersionSkipsMinor' }] })
   })
 
   scenario('is refused where the whole would be', { nodes: 8 }, async (story) => {

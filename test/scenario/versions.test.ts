@@ -365,8 +365,16 @@ describe('a plan of a path', () => {
     expect(planText(far, false)).toContain('step 1 of 2: v1.36.3')
   })
 
-  scenario('is blocked where nobody knows the way', withIndex(ownMinor), async (story) => {
+  scenario('may be blocked where only a registry can know the way', withIndex(ownMinor), async (story) => {
     const plan = await planOf(story, { kubernetes: { version: 'v1.37.2' } })
+    expect(plan).toMatchObject({ verdict: 'possiblyBlocked', blockers: [{ code: 'VersionSkipsMinor' }] })
+    expect(plan.assumptions).toContainEqual(
+      expect.stringMatching(/^which versions lie on the way to v1\.37\.2 is found out when the update starts/),
+    )
+  })
+
+  scenario('is blocked where the way is no matter of versions', withIndex(ownMinor), async (story) => {
+    const plan = await planOf(story, { kubernetes: { version: 'v2.0.0' } })
     expect(plan).toMatchObject({ verdict: 'blocked', blockers: [{ code: 'VersionSkipsMinor' }] })
   })
 })
