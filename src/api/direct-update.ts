@@ -28,7 +28,7 @@ import {
 } from './work.ts'
 
 /** What is done; one of them must be there. */
-const workFields = ['kubernetes', 'os', 'profile', 'script', 'binary', 'reboot'] as const
+export const workFields = ['kubernetes', 'os', 'profile', 'script', 'binary', 'reboot'] as const
 
 /** What is done, and to whom: a change of these is another operation. */
 export const lastingFields = [...workFields, 'airGapped', 'nodeSelector', 'stamps'] as const

@@ -10,7 +10,10 @@ export const checks = {
   VersionPath: {
     fails: 'a node would go down, over a minor version of which nothing is on offer, or above its API server',
   },
-  PackageVersion: { fails: 'the repositories a host knows have the minor version, but not this one' },
+  PackageVersion: {
+    fails: 'the repositories a host knows have newer ones of the minor version, but not this one',
+    warns: 'they have older ones of the minor version only; whether this one is there is seen when the host stages',
+  },
   ApiReady: { fails: 'the API server does not say that it is ready' },
   NodesReady: { fails: 'a control-plane node is not Ready', warns: 'a worker is not Ready; it is waited for' },
   DiskSpace: {

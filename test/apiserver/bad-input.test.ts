@@ -240,7 +240,7 @@ describe.skipIf(missing)('an update that this cluster cannot take', () => {
   const rehearsed = { key: groupLabel, value: 'g0' }
   const cases: readonly Case[] = [
     { reason: 'Downgrade', version: 'v1.34.9', selector: rehearsed, says: 'runs v1.35.4, which is newer' },
-    { reason: 'VersionUnknown', version: 'v1.36.9', selector: rehearsed, says: 'cannot install v1.36.9' },
+    { reason: 'VersionUnknown', version: 'v1.36.2', selector: rehearsed, says: 'cannot install v1.36.2' },
     { reason: 'VersionSkipsMinor', version: 'v2.0.0', selector: rehearsed, says: 'v1.36 first' },
     {
       reason: 'NothingSelected',

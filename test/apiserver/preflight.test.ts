@@ -59,7 +59,6 @@ const cases: readonly Case[] = [
     arrange: (bed) => bed.reports('w1', { versionsOnOffer: ['v1.37.1'] }),
     says: /w1 cannot install v1\.37\.0; on offer: v1\.37\.1/,
     reason: 'VersionUnknown',
-    lasting: true,
   },
   {
     check: 'NodesReady',

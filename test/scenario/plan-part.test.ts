@@ -3,8 +3,11 @@
 import { describe, expect } from 'vitest'
 import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
 import type { PlanReport } from '../../src/core/plan/plan-report.ts'
+import { offerOf } from '../../src/core/versions/offers.ts'
+import type { NodeSpec } from '../../src/sim/sim-machine.ts'
 import { rehearsed, snapshotOf } from './planned.ts'
 import { type Story, scenario } from './story.ts'
+import { oneAnd } from './story-nodes.ts'
 import { scriptOf } from './story-update.ts'
 
 const script = scriptOf('true')
@@ -40,6 +43,30 @@ describe('a plan that rehearses a part', () => {
     const { all, some } = await plansOf(story, { script }, 3)
     expect(some.blockers).toMatchObject([{ certainty: 'certain', cause: 'Pod shop/lonely', nodes: ['w5'] }])
     expect(some.verdict).toBe(all.verdict)
+  })
+
+  const threeLeaders: readonly NodeSpec[] = [
+    ...['cp2', 'cp3'].map((name) => ({ name, role: 'control-plane' as const, version: 'v1.35.4' })),
+    ...oneAnd(6),
+  ]
+  scenario('takes first what is to come first', { nodes: threeLeaders }, async (story) => {
+    const strategy = { first: ['w5', 'cp3', 'cp2'] }
+    const { all, some } = await plansOf(story, { script, strategy }, 5)
+    expect(names(some)).toEqual(names(all))
+    expect(names(some)).toEqual([
+      ['cp3', 'cp2', 'cp1'],
+      ['w5', 'w1', 'w2', 'w3', 'w4', 'w6'],
+    ])
+  })
+
+  const ownMinor = { nodes: 8, versionsOnOffer: ['v1.35.4', 'v1.35.6'] }
+  scenario('goes the way that others know of', ownMinor, async (story) => {
+    const snapshot = await snapshotOf(story)
+    const offers = { lists: [offerOf('ConfigMap', ['v1.36.5'])], silent: [] }
+    const far = await rehearsed(snapshot, { kubernetes: { version: 'v1.37.2' } }, { nodesAtMost: 3, offers })
+    expect(far).toMatchObject({ verdict: 'clear', nodes: 8, path: { steps: ['v1.36.5', 'v1.37.2'] } })
+    const unknown = await rehearsed(snapshot, { kubernetes: { version: 'v1.38.0' } }, { nodesAtMost: 3, offers })
+    expect(unknown).toMatchObject({ verdict: 'possiblyBlocked', blockers: [{ code: 'VersionSkipsMinor' }] })
   })
 
   scenario('is refused where the whole would be', { nodes: 8 }, async (story) => {

@@ -21,7 +21,7 @@ export async function planOf(story: Pick<Story, 'cluster'>, spec: DirectUpdateSp
   return rehearsed(await snapshotOf(story), spec)
 }
 
-type Effort = Partial<Pick<RehearsalOptions, 'rehearsals' | 'rehearsalsWhereTight' | 'nodesAtMost'>>
+type Effort = Partial<Pick<RehearsalOptions, 'rehearsals' | 'rehearsalsWhereTight' | 'nodesAtMost' | 'offers'>>
 
 export function rehearsed(snapshot: ClusterSnapshot, spec: DirectUpdateSpec, effort: Effort = {}): Promise<PlanReport> {
   const update = { name: 'planned', spec }

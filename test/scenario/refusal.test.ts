@@ -2,13 +2,16 @@ import { describe, expect } from 'vitest'
 import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
 import { scriptDriver } from '../../src/agent/drivers/script.ts'
 import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
+import { configMaps } from '../../src/api/kube.ts'
+import { operatorNamespace } from '../../src/sim/workloads.ts'
 import { scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
+import { oneAnd } from './story-nodes.ts'
 import { scriptOf } from './story-update.ts'
 
-const workersOnly = {
-  matchExpressions: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'DoesNotExist' as const }],
-}
+const controlPlaneLabel = 'node-role.kubernetes.io/control-plane'
+const workersOnly = { matchExpressions: [{ key: controlPlaneLabel, operator: 'DoesNotExist' as const }] }
+const controlPlaneOnly = { matchExpressions: [{ key: controlPlaneLabel, operator: 'Exists' as const }] }
 
 function expectUntouched(cluster: StoryCluster): void {
   expect(cluster.names.filter((name) => cluster.isCordoned(name))).toEqual([])
@@ -23,14 +26,7 @@ function expectUntouched(cluster: StoryCluster): void {
 describe('an update that can never be carried out is refused for good and touches nothing', () => {
   const cases: readonly (readonly [string, DirectUpdateSpec, string, RegExp])[] = [
     ['a downgrade', { kubernetes: { version: 'v1.34.9' } }, 'Downgrade', /runs v1.35.4, which is newer than v1.34.9/],
-    ['a version nobody offers', { kubernetes: { version: 'v1.35.99' } }, 'VersionUnknown', /cannot install v1.35.99/],
     ['another major version', { kubernetes: { version: 'v2.0.0' } }, 'VersionSkipsMinor', /go to v1.36 first/],
-    [
-      'workers newer than the API server',
-      { kubernetes: { version: 'v1.36.3' }, nodeSelector: workersOnly },
-      'KubeletWouldBeNewer',
-      /oldest API server runs v1.35.4/,
-    ],
     [
       'a selector that matches no node',
       { reboot: 'Always', nodeSelector: { matchLabels: { pool: 'a' } } },
@@ -43,16 +39,9 @@ describe('an update that can never be carried out is refused for good and touche
       'NothingSelected',
       /every node that matches spec.nodeSelector is in spec.skip/,
     ],
-    [
-      'a script that is not what the update names',
-      { script: { ...scriptOf('true'), sha256: scriptOf('false').sha256 } },
-      'ScriptChanged',
-      /has SHA-256 [0-9a-f]{64}/,
-    ],
   ]
   for (const [what, spec, reason, message] of cases) {
     scenario(what, { nodes: 3 }, async ({ cluster, update }) => {
-      await update.keepScript('true')
       const refused = await update.of(spec).is('Failed', reason)
       await cluster.pass(600_000)
       expect(refused.condition('Planned')).toMatchObject({ status: 'False', reason })
@@ -81,6 +70,67 @@ describe('a refusal that need not last is lifted when the cluster changes', () =
     await cluster.until('it starts', () => refused.status.phase === 'InProgress', 30_000)
     await refused.succeeds()
     expect(cluster.allRuns).toEqual({ cp1: 1, w1: 1, w2: 1 })
+  })
+
+  scenario('the script is another one; a person puts it right', { nodes: 3 }, async ({ cluster, update }) => {
+    await update.keepScript('true')
+    const { configMap } = scriptOf('true')
+    const { sha256 } = scriptOf('false')
+    const refused = await update.of({ script: { configMap, sha256 } }).is('Pending', 'ScriptChanged')
+    expect(refused.condition('Planned')?.message).toMatch(/has SHA-256 [0-9a-f]{64}/)
+    await cluster.pass(600_000)
+    expectUntouched(cluster)
+    const ref = { name: configMap, namespace: operatorNamespace }
+    cluster.sim.server.patch('person', configMaps, ref, { type: 'merge', body: { data: { script: 'false' } } })
+    await refused.succeeds()
+  })
+
+  scenario('workers may not be newer than the API server; it is brought up', { nodes: 3 }, async (story) => {
+    const { cluster, update } = story
+    const workers = update.kubernetes('v1.36.3', { name: 'workers', nodeSelector: workersOnly })
+    await workers.is('Pending', 'KubeletWouldBeNewer')
+    expect(workers.condition('Planned')?.message).toContain('oldest API server runs v1.35.4')
+    await cluster.pass(600_000)
+    expectUntouched(cluster)
+    await update.kubernetes('v1.36.3', { name: 'control-plane', nodeSelector: controlPlaneOnly }).succeeds()
+    await workers.succeeds()
+    expect(cluster.node('w2')?.status?.nodeInfo?.kubeletVersion).toBe('v1.36.3')
+  })
+
+  const behind = oneAnd(2).map((node) => (node.role === 'worker' ? { ...node, version: 'v1.32.9' } : node))
+  scenario('workers are too far behind; they are brought up', { nodes: behind }, async ({ cluster, update }) => {
+    const whole = await update.kubernetes('v1.36.3', { name: 'whole' }).is('Pending', 'VersionSkipsMinor')
+    expect(whole.condition('Planned')?.message).toContain('bring the workers to v1.35.4 before')
+    await cluster.pass(600_000)
+    expectUntouched(cluster)
+    await update.kubernetes('v1.35.4', { name: 'workers', nodeSelector: workersOnly }).succeeds()
+    await whole.succeeds()
+    expect(cluster.node('w2')?.status?.nodeInfo?.kubeletVersion).toBe('v1.36.3')
+  })
+
+  const versionsOnOffer = ['v1.35.4', 'v1.36.1', 'v1.36.3']
+  scenario('no host has the version; the repositories get it', { nodes: 3, versionsOnOffer }, async (story) => {
+    const { cluster, update } = story
+    const refused = await update.kubernetes('v1.36.2').is('Pending', 'VersionUnknown')
+    expect(refused.condition('Planned')?.message).toContain('cannot install v1.36.2')
+    await cluster.pass(600_000)
+    expectUntouched(cluster)
+    versionsOnOffer.push('v1.36.2')
+    // Agents look at their hosts anew from time to time.
+    await cluster.pass(600_000)
+    await refused.succeeds()
+    expect(cluster.node('w2')?.status?.nodeInfo?.kubeletVersion).toBe('v1.36.2')
+  })
+
+  scenario('a version that came out after the hosts last looked does not wait', { nodes: 3 }, async ({ update }) => {
+    const { status } = await update.kubernetes('v1.36.4').succeeds()
+    expect(status.preflight).toContainEqual(
+      expect.objectContaining({
+        check: 'PackageVersion',
+        result: 'Warning',
+        message: expect.stringMatching(/^the package index of cp1/),
+      }),
+    )
   })
 
   const newer = new Set<string>()

@@ -32,8 +32,9 @@ function registryOf(...tags: readonly string[]): Registry {
   }
 }
 
+const noRoute = () => Promise.reject(new SlipwayError('CannotReach', 'no route to the registry'))
 const silentRegistry: Registry = {
-  tags: () => Promise.reject(new SlipwayError('CannotReach', 'no route to the registry')),
+  tags: noRoute,
   look: () => Promise.reject(new Error('nobody asks for one image')),
   referrers: () => Promise.reject(new Error('nobody asks for signatures')),
 }
@@ -301,6 +302,29 @@ describe('a version that is looked for', () => {
     },
   )
 
+  const away = new Set<string>()
+  const oftenAway: Registry = {
+    ...silentRegistry,
+    tags: () => (away.has('registry') ? noRoute() : Promise.resolve(['v1.35.4', 'v1.36.7'])),
+  }
+  scenario(
+    'latest, and the registry is away: it waits, since nobody can tell where the way ends',
+    withIndex(['v1.35.4'], { registry: oftenAway }),
+    async (story) => {
+      away.add('registry')
+      const running = story.update.kubernetes('latest')
+      await running.is('Pending', 'VersionUnknown')
+      expect(running.condition('Planned')?.message).toMatch(
+        /^whether there is a v1\.36 cannot be told \(asked: .*kube-apiserver could not be asked: no route to the registry; there is no ConfigMap/,
+      )
+      await story.cluster.pass(300_000)
+      await running.is('Pending', 'VersionUnknown')
+      away.delete('registry')
+      await running.succeeds()
+      expect(versions(story)).toEqual(all('v1.36.7'))
+    },
+  )
+
   scenario(
     'nobody knows one: it waits, says who was asked, and goes on when one does',
     withIndex(ownMinor),
@@ -341,8 +365,16 @@ describe('a plan of a path', () => {
     expect(planText(far, false)).toContain('step 1 of 2: v1.36.3')
   })
 
-  scenario('is blocked where nobody knows the way', withIndex(ownMinor), async (story) => {
+  scenario('may be blocked where only a registry can know the way', withIndex(ownMinor), async (story) => {
     const plan = await planOf(story, { kubernetes: { version: 'v1.37.2' } })
+    expect(plan).toMatchObject({ verdict: 'possiblyBlocked', blockers: [{ code: 'VersionSkipsMinor' }] })
+    expect(plan.assumptions).toContainEqual(
+      expect.stringMatching(/^which versions lie on the way to v1\.37\.2 is found out when the update starts/),
+    )
+  })
+
+  scenario('is blocked where the way is no matter of versions', withIndex(ownMinor), async (story) => {
+    const plan = await planOf(story, { kubernetes: { version: 'v2.0.0' } })
     expect(plan).toMatchObject({ verdict: 'blocked', blockers: [{ code: 'VersionSkipsMinor' }] })
   })
 })

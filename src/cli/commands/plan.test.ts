@@ -193,6 +193,16 @@ describe('plan', () => {
     expect(cli.out.text).toMatch(/preflight of this cluster, as it is now:\n {2}Failed {4}Agents: /)
   })
 
+  it('leaves a way that only a registry may know to the operator', async () => {
+    const cli = cliFixture(cluster(), { runPlan: async () => ({ ...report, verdict: 'possiblyBlocked' }) })
+    await cli.run('plan', '--kubernetes', 'v1.38.0', '--skip-check', 'Agents', '--output', 'json')
+    expect(JSON.parse(cli.out.text).preflight).toContainEqual({
+      check: 'VersionPath',
+      result: 'Unknown',
+      message: expect.stringContaining('no version of v1.37 is on offer'),
+    })
+  })
+
   it('works on a saved cluster, without one that can be reached', async () => {
     const saved = cliFixture(cluster())
     await saved.run('snapshot')

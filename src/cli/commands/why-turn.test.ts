@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { cliFixture, node, nodeState, update } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
-import { type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
+import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
 import { type Node, nodes } from '../../api/kube.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
 import { operationID } from '../../core/update/operation.ts'
@@ -23,8 +23,39 @@ const shut: DirectUpdateStatus = {
 const path = { current: 'v1.34.4', target: 'v1.36.3', steps: ['v1.35.4', 'v1.36.3'], step: 0, workers: [1] }
 const earlier = 'to-1-36/1a2b3c4d-1-beef'
 
-async function why(found: Node, state: NodeState, status: DirectUpdateStatus = shut): Promise<string> {
-  const api = new FakeKubeApi().put(nodes, found).put(nodeStates, state).put(directUpdates, update(status))
+const cause = 'w3 failed, and maxFailures is 0'
+const failed: DirectUpdateStatus = {
+  ...{ phase: 'Failed', operationID: operation, startedAt: at, finishedAt: at },
+  conditions: [
+    { type: 'Planned', status: 'True', reason: 'Planned', message: '', lastTransitionTime: at },
+    { type: 'Failed', status: 'True', reason: 'NodesFailed', message: cause, lastTransitionTime: at },
+  ],
+}
+const refusedFor = 'cp1 runs v1.36.4, which is newer than v1.36.3'
+const refused: DirectUpdateStatus = {
+  ...failed,
+  conditions: [
+    { type: 'Planned', status: 'False', reason: 'Downgrade', message: refusedFor, lastTransitionTime: at },
+    { type: 'Failed', status: 'True', reason: 'Downgrade', message: refusedFor, lastTransitionTime: at },
+  ],
+}
+
+const laterOne = (name: string, spec: DirectUpdate['spec']): DirectUpdate => {
+  const { metadata } = update()
+  const status = { phase: 'Succeeded' as const, startedAt: '2026-11-15T13:00:00Z' }
+  return { metadata: { ...metadata, name, uid: `uid-${name}` }, spec, status }
+}
+
+async function why(
+  found: Node,
+  state: NodeState,
+  status: DirectUpdateStatus = shut,
+  ...others: readonly DirectUpdate[]
+): Promise<string> {
+  const api = new FakeKubeApi()
+    .put(nodes, found)
+    .put(nodeStates, state)
+    .put(directUpdates, update(status), ...others)
   const cli = cliFixture(api)
   expect({ code: await cli.run('why', found.metadata.name), err: cli.err.text }).toEqual({ code: 0, err: '' })
   return cli.out.text
@@ -51,7 +82,44 @@ describe('a node waits for its turn', () => {
   })
 })
 
+describe('a node whose turn did not come', () => {
+  const lost = `Node w1: w1 waits for its turn in update to-1-36, which failed: ${cause}`
+
+  it('in an update that failed: why says so, and how it goes on', async () => {
+    const text = await why(node('w1'), nodeState('w1'), failed)
+    expect(text).toContain(lost)
+    expect(text).toContain('\n  NodesFailed: when it is put right: slipway retry to-1-36\n')
+  })
+
+  it('in one that was refused: why says what an edit must change', async () => {
+    const text = await why(node('w1'), nodeState('w1'), refused)
+    expect(text).toContain(`Node w1: w1 waits for its turn in update to-1-36, which failed: ${refusedFor}`)
+    expect(text).not.toContain('slipway retry')
+  })
+
+  it('is told also when other work came after', async () => {
+    expect(await why(node('w1'), nodeState('w1'), failed, laterOne('boot', { reboot: 'Always' }))).toContain(lost)
+  })
+
+  it('has had it in another update since', async () => {
+    const text = await why(
+      node('w1'),
+      nodeState('w1'),
+      failed,
+      laterOne('again', { kubernetes: { version: 'v1.36.2' } }),
+    )
+    expect(text).toBe('Node w1: nothing waits: no update concerns w1, and it is Ready and schedulable\n')
+  })
+})
+
 describe('a node waits for no turn', () => {
+  it('that has the version already, or joined later, though the update failed', async () => {
+    const nothing = 'Node w1: nothing waits: '
+    expect(await why(node('w1', { kubelet: 'v1.36.3' }), nodeState('w1'), failed)).toContain(nothing)
+    const since = { ...failed, startedAt: '2026-11-15T11:00:00Z' }
+    expect(await why(node('w1'), nodeState('w1'), since)).toContain(nothing)
+  })
+
   it('that is done, though a profile came after', async () => {
     const state = nodeState('w1', {
       phase: 'Done',

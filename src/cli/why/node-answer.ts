@@ -12,7 +12,7 @@ import { brokenAdvice } from './broken-advice.ts'
 import { type Answer, adviceFor, type Finding, reasonFinding } from './finding.ts'
 import type { NodeFacts } from './node-facts.ts'
 import { failureOf } from './profile-answer.ts'
-import { turnOf } from './turn.ts'
+import { isOvertaken, turnOf } from './turn.ts'
 
 /** Everything that concerns this node, most pressing first. */
 export function nodeAnswer(facts: NodeFacts): Answer {
@@ -89,9 +89,11 @@ function rolloutFindings(name: string, rollout: Rollout, { state, updates }: Nod
 /** Why it waits its turn, told by the updates that have still to come to it. */
 function queueFindings(facts: NodeFacts): readonly Finding[] {
   const { name } = facts.node.metadata
-  return facts.updates.filter(stillWants).flatMap((update) => {
+  const open = facts.updates.filter((update) => stillWants(update, facts.updates))
+  return open.flatMap((update) => {
     const turn = turnOf(update, facts)
     if (turn === 'none') return []
+    if (update.status?.phase === 'Failed') return turn === 'comes' ? [failureFinding(name, update)] : []
     if (turn === 'joined too late') {
       const text = `${name} joined after update ${update.metadata.name} had begun, and is none of its nodes`
       return [{ text, advice: 'make another update for it when this one is over' }]
@@ -102,24 +104,38 @@ function queueFindings(facts: NodeFacts): readonly Finding[] {
   })
 }
 
-/** One that was refused, or needs a person, is not over: it goes on when the cause is put right. */
-function stillWants({ status }: DirectUpdate): boolean {
-  return !isEndedPhase(status?.phase) && status?.phase !== 'Planned'
+/** One that was refused, failed or needs a person is not over: it goes on when the cause is put right. */
+function stillWants(update: DirectUpdate, updates: readonly DirectUpdate[]): boolean {
+  const { spec, status } = update
+  if (status?.phase !== 'Failed') return !isEndedPhase(status?.phase)
+  return spec.desiredState !== 'Cancelled' && !isOvertaken(update, updates)
+}
+
+function failureFinding(node: string, update: DirectUpdate): Finding {
+  const { name } = update.metadata
+  const text = `${node} waits for its turn in update ${name}, which failed`
+  const refused = refusal(update)
+  const advice = refused ? adviceFor(refused.code) : `when it is put right: slipway retry ${name}`
+  const why = refused ?? standing(update, 'Failed')
+  if (!why) return { text }
+  const { code, message, since } = why
+  return { text: `${text}: ${message}`, code, since, ...(advice !== undefined && { advice }) }
 }
 
 /** What holds the whole update up holds each of its nodes up. */
 function updateFinding(waits: string, update: DirectUpdate): Finding {
-  const held = refusal(update) ?? blockOf(update)
+  const held = refusal(update) ?? standing(update, 'Blocked')
   if (!held) return { text: `${waits}, which is ${update.status?.phase ?? 'Pending'}` }
   const { code, message, since } = held
   const advice = adviceFor(code)
   return { text: `${waits}: ${message}`, code, since, ...(advice !== undefined && { advice }) }
 }
 
-function blockOf(update: DirectUpdate): Refusal | undefined {
-  const blocked = conditionOf(update, 'Blocked')
-  if (blocked?.status !== 'True') return undefined
-  return { code: blocked.reason, message: blocked.message, since: blocked.lastTransitionTime }
+/** What a condition says that holds. */
+function standing(update: DirectUpdate, type: 'Blocked' | 'Failed'): Refusal | undefined {
+  const condition = conditionOf(update, type)
+  if (condition?.status !== 'True') return undefined
+  return { code: condition.reason, message: condition.message, since: condition.lastTransitionTime }
 }
 
 /** Profiles that are not applied everywhere, where they say why. That one failed elsewhere explains nothing here. */

@@ -1,4 +1,4 @@
-import type { DirectUpdate } from '../../api/direct-update.ts'
+import { type DirectUpdate, workFields } from '../../api/direct-update.ts'
 import { selects } from '../../core/label-selector.ts'
 import { operationOf } from '../../core/update/operation.ts'
 import { isLastStep, presentID } from '../../core/update/path-step.ts'
@@ -10,6 +10,15 @@ export function turnOf(update: DirectUpdate, facts: NodeFacts): 'comes' | 'joine
   const { startedAt } = update.status ?? {}
   if (comes(update, facts, startedAt === undefined ? undefined : Date.parse(startedAt))) return 'comes'
   return comes(update, facts, undefined) ? 'joined too late' : 'none'
+}
+
+/** Whether another update has begun since that does all this one does: then nobody tries this one again. */
+export function isOvertaken({ spec, status }: DirectUpdate, updates: readonly DirectUpdate[]): boolean {
+  const begunMs = Date.parse(status?.startedAt ?? '')
+  return updates.some((other) => {
+    if (!(Date.parse(other.status?.startedAt ?? '') > begunMs)) return false
+    return workFields.every((kind) => spec[kind] === undefined || other.spec[kind] !== undefined)
+  })
 }
 
 function comes(update: DirectUpdate, { node, state, policy }: NodeFacts, joinedByMs: number | undefined): boolean {

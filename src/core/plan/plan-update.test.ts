@@ -129,7 +129,7 @@ describe('planning', () => {
       hosts: whole,
       spec: script,
       script: 'b'.repeat(64),
-      plan: `lasting ScriptChanged: the script in ConfigMap rotate has SHA-256 ${'b'.repeat(64)}, the update names ${sha}`,
+      plan: `open ScriptChanged: the script in ConfigMap rotate has SHA-256 ${'b'.repeat(64)}, the update names ${sha}`,
     },
     // agents
     {
@@ -204,9 +204,15 @@ describe('planning', () => {
     },
     {
       name: 'no host can install it',
-      hosts: { c1: { offer: ['v1.36.1', 'v1.36.2'] }, w1: { offer: ['v1.36.1'] } },
+      hosts: { c1: { offer: ['v1.36.1', 'v1.36.4'] }, w1: { offer: ['v1.36.4'] } },
       spec: to('v1.36.3'),
-      plan: 'lasting VersionUnknown: c1, w1 cannot install v1.36.3; on offer: v1.36.1, v1.36.2',
+      plan: 'open VersionUnknown: c1, w1 cannot install v1.36.3; on offer: v1.36.1, v1.36.4',
+    },
+    {
+      name: 'an index that may be older than the version',
+      hosts: { c1: { offer: ['v1.36.1', 'v1.36.2'] } },
+      spec: to('v1.36.3'),
+      plan: unlisted('v1.36.3'),
     },
     {
       name: 'what a bundle holds is not looked for in the repositories',
@@ -231,7 +237,7 @@ describe('planning', () => {
       name: 'workers alone, above the API server',
       hosts: { c1: {}, w1: { labels: { pool: 'a' } } },
       spec: to('v1.36.3', pool('a')),
-      plan: 'lasting KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
+      plan: 'open KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
     },
     {
       name: 'workers alone, after the control plane',
@@ -247,21 +253,21 @@ describe('planning', () => {
         w1: { labels: { pool: 'a' } },
       },
       spec: to('v1.36.3', pool('a')),
-      plan: 'lasting KubeletWouldBeNewer: the oldest API server runs v1.35.9; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
+      plan: 'open KubeletWouldBeNewer: the oldest API server runs v1.35.9; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
     },
     {
       name: 'no control-plane node to be seen: the server that answered is the ceiling',
       hosts: { w1: {} },
       spec: to('v1.36.3'),
       server: 'v1.35.7',
-      plan: 'lasting KubeletWouldBeNewer: the oldest API server runs v1.35.7; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
+      plan: 'open KubeletWouldBeNewer: the oldest API server runs v1.35.7; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
     },
     { name: 'and enough when it is new', hosts: { w1: {} }, spec: to('v1.36.3'), server: 'v1.36.3', plan: planned(1) },
     {
       name: 'one control-plane node is left behind',
       hosts: { c1: { labels: { pool: 'a' } }, c2: {}, w1: { labels: { pool: 'a' } } },
       spec: to('v1.36.3', pool('a')),
-      plan: 'lasting KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
+      plan: 'open KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
     },
     {
       name: 'the one left out is there already',

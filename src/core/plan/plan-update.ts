@@ -116,7 +116,7 @@ function planResolved(view: PlanView & CheckView, path: VersionPath | undefined)
   const { reports: preflight, refusal } = runChecks(view)
   const looked = osImage && { osImage }
   if (refusal) {
-    const isOpen = view.pathFault?.lasting === false && refusal.reason.message === view.pathFault.message
+    const isOpen = view.pathFault?.unlisted === true && refusal.reason.message === view.pathFault.message
     return { verdict: 'refused', ...refusal, preflight, ...looked, ...(isOpen && { versions: true as const }) }
   }
   const away = apiAwayWarning(view.nodes, selected, view.stateOf, view.policy?.datastore, measuredTime(view))
@@ -164,7 +164,7 @@ function judgeScript(
   }
   if (found !== script.sha256) {
     return refused(
-      true,
+      false,
       'ScriptChanged',
       `the script in ConfigMap ${script.configMap} has SHA-256 ${found}, the update names ${script.sha256}`,
     )

@@ -81,6 +81,25 @@ describe('a version', () => {
     }
     const spec = { kubernetes: { version: '1.37.*' } }
     expect(withOpenVersion(run, { spec, path: undefined }).blockers).toEqual([{ ...blocker, lasting: false }, other])
-    expect(withOpenVersion(run, { spec: { kubernetes: { version: 'v1.37.0' } }, path: undefined })).toBe(run)
+    expect(withOpenVersion(run, { spec: { kubernetes: { version: 'v1.37.0' } }, path: undefined })).toEqual(run)
+  })
+
+  it('nor is a way that only a registry may know, unless a bundle holds all there is', () => {
+    const fault = { code: 'VersionSkipsMinor', message: 'no version of v1.36', lasting: false, unlisted: true } as const
+    const blocker = { key: fault.code, code: fault.code, message: fault.message, lasting: true }
+    const run: PlanRun = {
+      ...{ phase: 'Pending', startedMs: 0, durationMs: 0, taken: [], near: [], unplaced: new Map(), steps: [] },
+      blockers: [blocker],
+    }
+    const spec = { kubernetes: { version: 'v1.37.0' } }
+    const lasting = (more: object) => {
+      const view = { spec, path: undefined, fault, ...more }
+      return withOpenVersion(run, view).blockers.map((one) => one.lasting)
+    }
+    expect(lasting({})).toEqual([false])
+    const { unlisted: _, ...other } = fault
+    expect(lasting({ fault: other })).toEqual([true])
+    const airGapped = { bundle: { url: 'https://x.example/b', sha256: 'a'.repeat(64) } }
+    expect(lasting({ spec: { ...spec, airGapped } })).toEqual([true])
   })
 })

@@ -3,6 +3,7 @@
 import type { DirectUpdate, DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { VersionPath } from '../../api/version-path.ts'
 import { parseImageReference } from '../image/reference.ts'
+import type { Fault } from '../versions/find-path.ts'
 import { parseWish } from '../versions/wish.ts'
 import type { PlanRun } from './plan-report.ts'
 
@@ -10,6 +11,8 @@ export interface LaterView {
   readonly spec: DirectUpdateSpec
   /** What the version comes to by those who could be asked; absent: none of them knows. */
   readonly path: Pick<VersionPath, 'target' | 'source'> | undefined
+  /** Why no path leads to the version by what they know. */
+  readonly fault?: Fault | undefined
   /** Of this cluster: what the operator found for the same words before. */
   readonly updates: readonly DirectUpdate[]
 }
@@ -19,16 +22,23 @@ export function resolvedLater(view: LaterView): readonly string[] {
   return [...laterVersion(view), ...laterImage(view)]
 }
 
-/** Nobody but a registry may know the version: that nobody else does is no refusal yet. */
-export function withOpenVersion(run: PlanRun, view: Pick<LaterView, 'spec' | 'path'>): PlanRun {
-  if (view.path || !isAskedElsewhere(view.spec)) return run
-  const blockers = run.blockers.map((one) => (one.code === 'VersionUnknown' ? { ...one, lasting: false } : one))
+/** Nobody but a registry may know the version, or those on the way to it: that nobody else does is no refusal yet. */
+export function withOpenVersion(run: PlanRun, view: Pick<LaterView, 'spec' | 'path' | 'fault'>): PlanRun {
+  const isOpen = (code: string) => {
+    if (code === 'VersionSkipsMinor') return isWayOpen(view)
+    return code === 'VersionUnknown' && !view.path && isAskedElsewhere(view.spec)
+  }
+  const blockers = run.blockers.map((one) => (isOpen(one.code) ? { ...one, lasting: false } : one))
   return { ...run, blockers }
 }
 
-function laterVersion({ spec, path, updates }: LaterView): readonly string[] {
-  if (!isAskedElsewhere(spec)) return []
+function laterVersion(view: LaterView): readonly string[] {
+  const { spec, path, updates } = view
   const wish = spec.kubernetes?.version ?? ''
+  if (!isAskedElsewhere(spec)) {
+    if (!isWayOpen(view)) return []
+    return [`which versions lie on the way to ${wish} is found out when the update starts: registries are asked then`]
+  }
   const earlier = newestOf(updates, (update) =>
     update.spec.kubernetes?.version === wish ? update.status?.path && update.status.startedAt : undefined,
   )
@@ -38,6 +48,10 @@ function laterVersion({ spec, path, updates }: LaterView): readonly string[] {
   // Whoever comes before the registry has spoken for good.
   if (wish !== 'latest' && path.source !== 'ConfigMap') return []
   return [`${wish} is ${path.target} by what is known here; when the update starts registries are asked too${before}`]
+}
+
+function isWayOpen({ spec, fault }: Pick<LaterView, 'spec' | 'fault'>): boolean {
+  return fault?.unlisted === true && !spec.airGapped
 }
 
 /** A bundle has no registry, and a version that is named need not be found. */

@@ -1,6 +1,7 @@
+import type { Node } from '../../api/kube.ts'
 import { nameList } from '../name-list.ts'
-import { parseVersion, type Version } from '../version.ts'
-import { type Check, type CheckView, factsOf, kubeletOf, passed } from './check.ts'
+import { compareVersions, parseVersion, type Version } from '../version.ts'
+import { type Check, type CheckView, factsOf, kubeletOf, namesOf, passed, warned } from './check.ts'
 
 /** Whether the repositories each host knows have the version, as far as their index speaks of that minor version. */
 export const packageVersion: Check = {
@@ -10,26 +11,34 @@ export const packageVersion: Check = {
     const target = kubernetes && parseVersion(kubernetes.version)
     // What a bundle holds, each host proves when it stages.
     if (!target || airGapped) return undefined
-    const without = view.selected.filter((node) => {
-      const facts = factsOf(view, node)
-      // A host whose index knows nothing of that minor version proves it when it stages, from that minor's own repository.
-      const offered = (facts?.versionsOnOffer ?? []).filter((version) => isOfMinor(version, target))
-      return offered.length > 0 && !offered.includes(target.text) && !isThere(view, node, target)
-    })
+    const lacking = Map.groupBy(view.selected, (node) => lackOf(view, node, target))
+    const without = lacking.get('passed over') ?? []
     const [first] = without
-    if (!first) return passed(`no host says that it cannot have ${target.text}`)
-    const known = factsOf(view, first)?.versionsOnOffer ?? []
-    const names = nameList(without.map(({ metadata }) => metadata.name))
-    return {
-      result: 'Failed',
-      code: 'VersionUnknown',
-      lasting: true,
-      message: `${names} cannot install ${target.text}; on offer: ${nameList(known)}`,
+    if (first) {
+      const known = factsOf(view, first)?.versionsOnOffer ?? []
+      const message = `${nameList(namesOf(without))} cannot install ${target.text}; on offer: ${nameList(known)}`
+      return { result: 'Failed', code: 'VersionUnknown', message }
     }
+    const behind = nameList(namesOf(lacking.get('newer than all') ?? []))
+    if (behind === '') return passed(`no host says that it cannot have ${target.text}`)
+    const minor = `v${target.major}.${target.minor}`
+    return warned(
+      `the package index of ${behind} knows no ${target.text}, and nothing of ${minor} that is newer: whether it is there is seen when they stage`,
+    )
   },
 }
 
-function isThere(view: CheckView, node: CheckView['selected'][number], target: Version): boolean {
+/**
+ * What an index that lacks the version says of it. It may be older than a version that came out since: staging fetches it anew. A host
+ * whose index knows nothing of that minor version proves it when it stages, from that minor's own repository.
+ */
+function lackOf(view: CheckView, node: Node, target: Version): 'passed over' | 'newer than all' | 'none' {
+  const offered = (factsOf(view, node)?.versionsOnOffer ?? []).filter((version) => isOfMinor(version, target))
+  if (offered.length === 0 || offered.includes(target.text) || isThere(view, node, target)) return 'none'
+  return offered.some((version) => compareVersions(version, target.text) > 0) ? 'passed over' : 'newer than all'
+}
+
+function isThere(view: CheckView, node: Node, target: Version): boolean {
   return [kubeletOf(view, node), factsOf(view, node)?.apiServer].every(
     (version) => version === undefined || version === target.text,
   )

@@ -24,7 +24,7 @@ function downgrade(view: CheckView, target: Version): Finding | undefined {
   for (const node of view.selected) {
     for (const version of [kubeletOf(view, node), factsOf(view, node)?.apiServer]) {
       if (version === undefined || !parseVersion(version) || compareVersions(version, target.text) <= 0) continue
-      return refused('Downgrade', `${node.metadata.name} runs ${version}, which is newer than ${target.text}`)
+      return refused('Downgrade', `${node.metadata.name} runs ${version}, which is newer than ${target.text}`, true)
     }
   }
   return undefined
@@ -51,6 +51,6 @@ function aboveApiServer({ nodes, selected, stateOf, serverVersion }: CheckView, 
   )
 }
 
-function refused(code: NonNullable<Finding['code']>, message: string): Finding {
-  return { result: 'Failed', code, message, lasting: true }
+function refused(code: NonNullable<Finding['code']>, message: string, lasting = false): Finding {
+  return { result: 'Failed', code, message, lasting }
 }

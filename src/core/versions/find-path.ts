@@ -27,7 +27,14 @@ export interface Path {
   /** Those of the steps that take the workers, too. */
   readonly workerSteps: readonly number[]
   /** Why it cannot be gone; then the target is its only step. */
-  readonly fault?: Reason & { readonly lasting: boolean }
+  readonly fault?: Fault
+}
+
+export type Fault = Reason & {
+  /** Only an edit of the update can change it. */
+  readonly lasting: boolean
+  /** Nobody lists a version that lies on the way: who knows more may. */
+  readonly unlisted?: true
 }
 
 /** How many minor versions a kubelet may be behind its API server. */
@@ -42,24 +49,26 @@ export function findPath(view: PathView): Path {
   return { steps, ...whenWorkersGo(view, steps) }
 }
 
-type Between = { readonly versions: readonly string[] } | { readonly fault: NonNullable<Path['fault']> }
+type Between = { readonly versions: readonly string[] } | { readonly fault: Fault }
 
 function versionsBetween(view: PathView): Between {
   const { target, servers, leftOut, oneStepBecause } = view
   const [from] = servers
   if (!from || minorsBetween(from, target) <= 1) return { versions: [] }
-  const refused = (message: string, lasting: boolean): Between => ({
-    fault: { code: 'VersionSkipsMinor', message: `the control plane runs ${from.text}: ${message}`, lasting },
+  const refused = (message: string, why: Pick<Fault, 'lasting' | 'unlisted'>): Between => ({
+    fault: { code: 'VersionSkipsMinor', message: `the control plane runs ${from.text}: ${message}`, ...why },
   })
+  const lasting = { lasting: true }
   const next = `v${from.major}.${from.minor + 1}`
-  if (target.major !== from.major) return refused(`go to ${next} first, then to ${target.text}`, true)
+  if (target.major !== from.major) return refused(`go to ${next} first, then to ${target.text}`, lasting)
   if (oneStepBecause !== undefined)
-    return refused(`${oneStepBecause}; go to ${next} first, then to ${target.text}`, true)
-  if (target.minor - from.minor > maxSteps) return refused(`${target.text} is more than ${maxSteps} steps away`, true)
+    return refused(`${oneStepBecause}; go to ${next} first, then to ${target.text}`, { lasting: false })
+  if (target.minor - from.minor > maxSteps)
+    return refused(`${target.text} is more than ${maxSteps} steps away`, lasting)
   if (leftOut.length > 0) {
     return refused(
       `${target.text} is several minor versions away, and API servers may be one apart: ${leftOut.join(', ')} must go along`,
-      true,
+      lasting,
     )
   }
   const versions: string[] = []
@@ -67,7 +76,7 @@ function versionsBetween(view: PathView): Between {
     const version = between(view, minor)
     if (version === undefined) {
       const missing = `no version of v${from.major}.${minor} is on offer, which lies on the way to ${target.text}`
-      return refused(`${missing} (${askedText(view.offers)})`, false)
+      return refused(`${missing} (${askedText(view.offers)})`, { lasting: false, unlisted: true })
     }
     versions.push(version)
   }
@@ -93,7 +102,7 @@ function whenWorkersGo({ kubelets, servers, workers }: PathView, steps: readonly
   const isTooOld = (minor: number, step: string) => minorOf(step) - minor > lagAllowed(minor)
   if (kubelet && server && server.minor < minorOf(first) && isTooOld(kubelet.minor, first)) {
     const message = `a worker runs ${kubelet.text}, and a kubelet may be ${lagAllowed(kubelet.minor)} minor versions older than its API server: bring the workers to ${servers.at(-1)?.text} before the control plane goes to ${first}`
-    return { workerSteps: [steps.length - 1], fault: { code: 'VersionSkipsMinor', message, lasting: true } }
+    return { workerSteps: [steps.length - 1], fault: { code: 'VersionSkipsMinor', message, lasting: false } }
   }
   if (workers === 'EachStep') return { workerSteps: [...steps.keys()] }
   const workerSteps: number[] = []

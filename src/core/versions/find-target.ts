@@ -51,10 +51,24 @@ function newestReachable(view: TargetView): FoundTarget {
   let best = newestIn(view, major, minor)
   for (let up = 1; up <= view.minorsAtMost; up++) {
     const next = newestIn(view, major, minor + up)
-    if (!next || isAbove(next.version, view.ceiling)) break
+    if (!next) {
+      const reason = unanswered(view, minor + up)
+      return reason ? { reason } : found(view, best)
+    }
+    if (isAbove(next.version, view.ceiling)) break
     best = next
   }
   return found(view, best)
+}
+
+/** Where the way ends cannot be told while one who may know more does not answer. */
+function unanswered({ offers, newestServer: { major }, ceiling }: TargetView, minor: number): Reason | undefined {
+  const { lists, failing = [] } = offers
+  // A person's list is all there is to go to.
+  if (failing.length === 0 || lists.some(({ source }) => source === 'ConfigMap')) return undefined
+  if (offeredOf(offers, major, minor) || isAbove(`v${major}.${minor}.0`, ceiling)) return undefined
+  const message = `whether there is a v${major}.${minor} cannot be told (${askedText(offers)})`
+  return { code: 'VersionUnknown', message }
 }
 
 function newestIn(view: TargetView, major: number, minor: number): Pick | undefined {

@@ -15,6 +15,8 @@ export interface Offers {
   readonly lists: readonly Offer[]
   /** Why others could not be asked, each as half a sentence. */
   readonly silent: readonly string[]
+  /** Those of them that could not answer this time: asked again they may. */
+  readonly failing?: readonly string[]
 }
 
 export const noOffers: Offers = { lists: [], silent: [] }

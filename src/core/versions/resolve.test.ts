@@ -24,6 +24,8 @@ interface Case {
   /** Names that begin with c are the control plane's; its API servers run what its kubelets run. */
   readonly hosts?: Readonly<Record<string, Host>>
   readonly others?: readonly Offer[]
+  /** Who may know more, and did not answer. */
+  readonly failing?: readonly string[]
   readonly more?: Partial<DirectUpdateSpec>
   readonly server?: string
 }
@@ -37,7 +39,14 @@ const registry = offerOf('Registry', ['v1.34.9', 'v1.35.9', 'v1.36.3', 'v1.36.4-
 const image = { os: { image: 'registry.example/os:1' } }
 const sha256 = 'a'.repeat(64)
 
-function resolve({ wish, hosts = whole, others = [registry], more, server = 'v1.35.4' }: Case): Resolution {
+function resolve({
+  wish,
+  hosts = whole,
+  others = [registry],
+  failing = [],
+  more,
+  server = 'v1.35.4',
+}: Case): Resolution {
   const states = new Map<string, NodeState>()
   const nodes: Node[] = []
   const selected: Node[] = []
@@ -53,7 +62,7 @@ function resolve({ wish, hosts = whole, others = [registry], more, server = 'v1.
   const found = resolveVersions({
     ...{ nodes, selected, serverVersion: server, spec: { kubernetes, ...more } },
     stateOf: (name) => states.get(name),
-    offers: { lists: others, silent: [] },
+    offers: { lists: others, silent: failing, failing },
   })
   if (!found) throw new Error('it is about Kubernetes')
   return found
@@ -83,6 +92,24 @@ describe('what a version comes to', () => {
       'latest stops before a gap',
       { wish: 'latest', others: [offerOf('ConfigMap', ['v1.37.1'])] },
       'v1.35.6, workers at 0, by Hosts',
+    ],
+    [
+      'latest, and who might know of more does not answer',
+      { wish: 'latest', others: [], failing: ['the registry is away'] },
+      'VersionUnknown: whether there is a v1.36 cannot be told (asked: the hosts’ package index; the registry is away)',
+    ],
+    [
+      'latest goes as far as a person has listed, though a registry does not answer',
+      { wish: 'latest', others: [offerOf('ConfigMap', ['v1.36.1'])], failing: ['the registry is away'] },
+      'v1.36.1, workers at 0, by ConfigMap',
+    ],
+    [
+      'workers alone go to what the control plane has, whoever is away',
+      {
+        ...{ wish: 'latest', others: [], failing: ['the registry is away'], server: 'v1.36.3' },
+        hosts: { c1: at('v1.36.3', { left: true }), w1: { kubelet: 'v1.35.4', index: ['v1.35.4', 'v1.36.2'] } },
+      },
+      'v1.36.2, workers at 0, by Hosts',
     ],
     [
       'nothing of that minor version',
@@ -175,7 +202,7 @@ describe('what a version comes to', () => {
     [
       'workers that are too far behind already',
       { wish: 'v1.36.3', hosts: { c1: at('v1.35.4'), w1: at('v1.32.9') } },
-      'lasting VersionSkipsMinor: a worker runs v1.32.9, and a kubelet may be 3 minor versions older than its API server: bring the workers to v1.35.4 before the control plane goes to v1.36.3',
+      'open VersionSkipsMinor: a worker runs v1.32.9, and a kubelet may be 3 minor versions older than its API server: bring the workers to v1.35.4 before the control plane goes to v1.36.3',
     ],
     // what cannot be
     [
@@ -186,7 +213,7 @@ describe('what a version comes to', () => {
     [
       'an OS image has one version only',
       { wish: 'v1.37.1', more: image },
-      'lasting VersionSkipsMinor: the control plane runs v1.35.4: an OS image has one version of Kubernetes; go to v1.36 first, then to v1.37.1',
+      'open VersionSkipsMinor: the control plane runs v1.35.4: an OS image has one version of Kubernetes; go to v1.36 first, then to v1.37.1',
     ],
     [
       'with a bundle only that counts',

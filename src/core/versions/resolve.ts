@@ -91,19 +91,19 @@ export function resolveVersions(view: ResolveView): Resolution | undefined {
     },
     ...(fault && { fault }),
     idle: isPattern(text) && isPlain(spec) && running.every((one) => one === undefined || isThere(one, target)),
-    open: wish.kind === 'latest' || (fault !== undefined && !fault.lasting),
+    open: wish.kind === 'latest' || fault?.unlisted === true,
   }
 }
 
 /** Where it names a bundle, only what lies in it counts. */
 function offersOf({ spec, selected, stateOf, offers }: ResolveView): Offers {
-  const { lists = [], silent = [] } = offers ?? {}
+  const { lists = [], silent = [], failing = [] } = offers ?? {}
   if (spec.airGapped) {
     const bundle = lists.filter(({ source }) => source === 'Bundle')
-    return { lists: bundle, silent: bundle.length > 0 ? [] : silent }
+    return { lists: bundle, silent: bundle.length > 0 ? [] : silent, failing }
   }
   const indexes = selected.map(({ metadata }) => stateOf(metadata.name)?.status?.agent?.facts.versionsOnOffer ?? [])
-  return { lists: [offerOfHosts(indexes), ...lists], silent }
+  return { lists: [offerOfHosts(indexes), ...lists], silent, failing }
 }
 
 function whyOneStep({ os, kubernetes }: DirectUpdateSpec): string | undefined {

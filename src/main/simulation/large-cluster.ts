@@ -22,6 +22,7 @@ import { wholeRun } from '../../core/plan/whole-run.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
 import { strategyOf } from '../../core/update/waves.ts'
 import { workOf } from '../../core/update/work-of.ts'
+import type { Offers } from '../../core/versions/offers.ts'
 import { isOperator } from './loaded-cluster.ts'
 import { type Part, partOfCluster } from './part-of-cluster.ts'
 import { rehearsedChecks } from './plan-steering.ts'
@@ -32,6 +33,8 @@ export interface LargeView {
   readonly version: string
   /** What every host has in its package index; absent: what a pretend host has. */
   readonly offers?: readonly string[]
+  /** Which versions there are, besides what the hosts say. */
+  readonly others?: Offers
 }
 
 export interface LargePlan {
@@ -54,7 +57,7 @@ export function nodesInTurn({ snapshot, update }: LargeView): Itinerary {
 }
 
 /** The planner's refusal, as the operator would give it of the whole cluster. */
-export function refusalOf({ snapshot, update, version }: LargeView): PlanRun | undefined {
+export function refusalOf({ snapshot, update, version, others }: LargeView): PlanRun | undefined {
   const states = new Map(snapshot.nodeStates.map((state) => [state.metadata.name, state]))
   const { spec, name } = update
   // Without agents nobody can say what the hosts have.
@@ -65,6 +68,7 @@ export function refusalOf({ snapshot, update, version }: LargeView): PlanRun | u
     stateOf: (node) => states.get(node),
     serverVersion: snapshot.serverVersion,
     operatorVersion: version,
+    offers: others,
     now: new Date(snapshot.takenAt),
     scriptSha256: spec.script?.sha256,
     ...(spec.script?.validate && { validation: { sha256: spec.script.validate.sha256 } }),

@@ -94,4 +94,12 @@ describe('the part of a cluster that is rehearsed', () => {
     expect(marks.map((labels) => Number(labels?.['slipway.dev/weight']))).toEqual([97, 96, 89, 38])
     expect(nodeOf(snapshot, 'w3')?.metadata.labels).toEqual(nodeOf(whole, 'w3')?.metadata.labels)
   })
+
+  it('has its control plane in the order that is asked for', () => {
+    const part = partOf(whole, { strategy: { ...strategy, first: ['w9', 'cp3', 'cp2'] } })
+    expect(part.spec.strategy?.first).toEqual(['cp3', 'cp2'])
+    const marks = ['w9', 'w1'].map((name) => nodeOf(part.snapshot, name)?.metadata.labels?.['slipway.dev/weight'])
+    expect(marks).toEqual(['97', '96'])
+    expect(spec.strategy).not.toHaveProperty('first')
+  })
 })

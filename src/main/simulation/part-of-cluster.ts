@@ -182,7 +182,10 @@ class LeftOut {
 /** The update for the marked nodes alone, each in the wave it has in the whole cluster, no more of them at once than there. */
 function specOf({ snapshot, spec, itinerary, rehearsed }: PartView): DirectUpdateSpec {
   const { skip: _, strategy, ...rest } = spec
-  const { waves, maxFailures } = strategyOf(strategy)
+  const { waves, maxFailures, first } = strategyOf(strategy)
+  // The weights of workers tell their order.
+  const leaders = new Set([...(itinerary.waves[0] ?? []), ...(itinerary.unready[0] ?? [])])
+  const firstLeaders = first.filter((name) => leaders.has(name))
   let size = 0
   const sizes = itinerary.waves.slice(1).map((names, index) => {
     size += names.filter((name) => rehearsed.has(name)).length + (itinerary.unready[index + 1]?.length ?? 0)
@@ -193,6 +196,7 @@ function specOf({ snapshot, spec, itinerary, rehearsed }: PartView): DirectUpdat
     nodeSelector: { matchLabels: { [mark]: 'yes' } },
     strategy: {
       maxFailures,
+      ...(firstLeaders.length > 0 && { first: firstLeaders }),
       maxUnavailable: atOnceOf(itinerary, rehearsed),
       waves: waves.map((wave, index) => ({
         ...wave,

@@ -48,11 +48,11 @@ export interface RehearsalOptions {
 }
 
 export async function rehearse(options: RehearsalOptions, signal: AbortSignal): Promise<PlanReport> {
-  const { snapshot, version, nodesAtMost } = options
+  const { snapshot, version, nodesAtMost, offers } = options
   const wished = rehearsable(options.update.spec)
-  const versions = versionsFor(snapshot, wished, options.offers)
-  const update = { name: options.update.name, spec: withVersion(wished, versions.path?.target) }
-  const view = { snapshot, update, version, ...(versions.hosts && { offers: versions.hosts }) }
+  const { path, fault, hosts } = versionsFor(snapshot, wished, offers)
+  const update = { name: options.update.name, spec: withVersion(wished, path?.target) }
+  const view = { snapshot, update, version, ...(hosts && { offers: hosts }), ...(offers && { others: offers }) }
   const itinerary = nodesInTurn(view)
   const inTurn = itinerary.waves.flat().length
   const refusal = inTurn > nodesAtMost ? refusalOf(view) : undefined
@@ -62,12 +62,12 @@ export async function rehearse(options: RehearsalOptions, signal: AbortSignal): 
   const isTight = !large && options.rehearsalsWhereTight !== undefined && isRoomTight({ snapshot, itinerary, drain })
   const rehearsals = (isTight && options.rehearsalsWhereTight) || options.rehearsals
   const found = refusal ? [refusal] : await rehearsed(view, { ...options, rehearsals }, large, signal)
-  const later = { spec: options.update.spec, path: versions.path, updates: snapshot.directUpdates }
+  const later = { spec: options.update.spec, path, fault, updates: snapshot.directUpdates }
   const runs = found.map((run) => withOpenVersion(run, later))
   const { waves } = strategyOf(update.spec.strategy)
   return planReport({
     update: update.name,
-    ...(versions.path && { path: versions.path }),
+    ...(path && { path }),
     runs,
     alike: large ? inTurn - large.rehearsed : 0,
     doubts: runs.some(({ taken }) => taken.length > 0) ? doubtsOf(snapshot, update.spec) : [],

@@ -4,11 +4,14 @@ import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { ClusterSnapshot } from '../../api/snapshot.ts'
 import type { VersionPath } from '../../api/version-path.ts'
 import { isChosen } from '../../core/update/is-chosen.ts'
+import type { Fault } from '../../core/versions/find-path.ts'
 import type { Offers } from '../../core/versions/offers.ts'
 import { resolveVersions } from '../../core/versions/resolve.ts'
 
 export interface RehearsedVersions {
   readonly path?: VersionPath
+  /** Why none can be told. */
+  readonly fault?: Fault
   /** What the hosts have then; absent: what pretend hosts have. */
   readonly hosts?: readonly string[]
 }
@@ -26,6 +29,7 @@ export function versionsFor(
     ...{ spec, nodes, selected, serverVersion, offers },
     stateOf: (name) => states.get(name),
   })
-  if (!found?.resolved || found.fault) return { hosts: [serverVersion] }
+  if (!found?.resolved) return { hosts: [serverVersion] }
+  if (found.fault) return { fault: found.fault, hosts: [serverVersion] }
   return { path: found.path, ...(found.path.steps.length > 1 && { hosts: found.path.steps }) }
 }

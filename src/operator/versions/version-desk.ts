@@ -22,7 +22,7 @@ export interface VersionDeskOptions {
 /** In the operator's namespace; its key `versions` has one on each line. */
 export const versionsConfigMap = 'slipway-versions'
 
-type Answer = { readonly offer: Offer } | { readonly silent: string }
+type Answer = { readonly offer: Offer } | { readonly silent: string } | { readonly failing: string }
 
 /** In the stated order; who cannot answer says why, and the next one is asked. */
 export async function askForVersions(
@@ -35,8 +35,13 @@ export async function askForVersions(
     : await Promise.all([askRegistry(options, signal), askConfigMap(options, signal)])
   return {
     lists: answers.flatMap((answer) => ('offer' in answer ? [answer.offer] : [])),
-    silent: answers.flatMap((answer) => ('silent' in answer ? [answer.silent] : [])),
+    silent: answers.flatMap((answer) => ('silent' in answer ? [answer.silent] : failuresOf(answer))),
+    failing: answers.flatMap(failuresOf),
   }
+}
+
+function failuresOf(answer: Answer): readonly string[] {
+  return 'failing' in answer ? [answer.failing] : []
 }
 
 async function askBundle({ manifest }: VersionDeskOptions, url: string, signal: AbortSignal): Promise<Answer> {
@@ -46,7 +51,7 @@ async function askBundle({ manifest }: VersionDeskOptions, url: string, signal: 
     return { offer: offerOf('Bundle', versionsInBundle(await manifest(url, signal))) }
   } catch (error) {
     if (!(error instanceof SlipwayError)) throw error
-    return { silent: `the bundle could not be looked at: ${error.message}` }
+    return { failing: `the bundle could not be looked at: ${error.message}` }
   }
 }
 
@@ -57,7 +62,7 @@ async function askRegistry({ api, tags }: VersionDeskOptions, signal: AbortSigna
     return { offer: offerOf('Registry', await tags(repository, signal)) }
   } catch (error) {
     if (!(error instanceof SlipwayError)) throw error
-    return { silent: `${repository} could not be asked: ${error.message}` }
+    return { failing: `${repository} could not be asked: ${error.message}` }
   }
 }
 
