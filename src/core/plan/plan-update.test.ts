@@ -275,6 +275,30 @@ describe('planning', () => {
       spec: to('v1.36.3', pool('a')),
       plan: planned(1),
     },
+    {
+      name: 'kubelets without kubeadm: nothing upgrades the API servers',
+      hosts: whole,
+      spec: { kubernetes: { version: 'v1.36.3', components: ['kubelet', 'kubectl'] } },
+      plan: 'lasting KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
+    },
+    {
+      name: 'kubelets of the control plane alone without kubeadm, two minors up',
+      hosts: { c1: { labels: { pool: 'a' } }, w1: {} },
+      spec: { kubernetes: { version: 'v1.37.0', components: ['kubelet'] }, ...pool('a') },
+      plan: 'lasting KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.37.0): upgrade the control plane first',
+    },
+    {
+      name: 'kubelets without kubeadm, up to their API servers',
+      hosts: { c1: { apiServer: 'v1.36.3' }, w1: {} },
+      spec: { kubernetes: { version: 'v1.36.3', components: ['kubelet'] } },
+      plan: planned(2),
+    },
+    {
+      name: 'a runtime is no kubelet, whatever version it comes with',
+      hosts: { c1: { drivers: ['runtime'] } },
+      spec: { kubernetes: { version: 'v1.36.3', components: ['containerd'] } },
+      plan: planned(1),
+    },
   ])('$name', ({ hosts, spec, script: scriptSha256, server = 'v1.35.4', plan }) => {
     const found = planUpdate({ ...cluster(hosts), spec, serverVersion: server, scriptSha256, now })
     if (found.verdict === 'planned') {

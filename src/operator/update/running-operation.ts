@@ -12,6 +12,7 @@ import { belongsTo } from '../../core/node/order.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
 import { rollOutOf } from '../../core/profile/operation-id.ts'
 import { workKindsOf } from '../../core/time/work-kinds.ts'
+import { takesKubeletsAlone } from '../../core/update/drivers-for.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import { isLastStep } from '../../core/update/path-step.ts'
@@ -300,8 +301,9 @@ export class RunningOperation {
   }
 
   #ceiling(): Reason | undefined {
-    if (this.table.inControlPlaneWave) return undefined
-    return kubeletCeiling(this.#cluster, this.#operation.work.kubernetes?.version, this.#serverVersion)
+    const { kubernetes } = this.#operation.work
+    if (!kubernetes || (this.table.inControlPlaneWave && !takesKubeletsAlone(kubernetes))) return undefined
+    return kubeletCeiling(this.#cluster, kubernetes.version, this.#serverVersion)
   }
 
   #stagingOf(node: Node, state: NodeState | undefined): StagingState {
