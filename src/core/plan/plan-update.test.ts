@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type NodeTraits, sampleAgent, sampleNode, sampleState } from '../../../test/samples/cluster-objects.ts'
+import {
+  type NodeTraits,
+  sampleAgent,
+  sampleNode,
+  sampleState,
+  wellControlPlane,
+} from '../../../test/samples/cluster-objects.ts'
 import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { AgentStatus, NodeState } from '../../api/node-state.ts'
 import { type Plan, planUpdate } from './plan-update.ts'
@@ -23,7 +29,7 @@ function cluster(hosts: Record<string, Host>) {
     const facts: Partial<AgentStatus['facts']> = {
       kubelet,
       versionsOnOffer: offer,
-      ...(controlPlane && { apiServer: host.apiServer ?? kubelet }),
+      ...(controlPlane && { ...wellControlPlane, apiServer: host.apiServer ?? kubelet }),
     }
     if (!host.silent) states.set(name, sampleState(name, { agent: sampleAgent({ drivers, facts }) }))
     return sampleNode(name, { ...host, controlPlane, kubelet })
