@@ -5,6 +5,10 @@ import type { Node, Pod } from '../src/api/kube.ts'
 import type { NodeState } from '../src/api/node-state.ts'
 import { type ClusterSnapshot, snapshotVersion } from '../src/api/snapshot.ts'
 
+const wellConditions = [
+  ...['MemoryPressure', 'DiskPressure'].map((type) => ({ type, status: 'False' as const })),
+  { type: 'Ready', status: 'True' as const },
+]
 const takenAt = '2026-11-15T12:00:00.000Z'
 const created = '2026-11-01T00:00:00Z'
 const podsPerSet = 50
@@ -85,7 +89,7 @@ function nodeOf(name: string): Node {
     metadata: meta(name, { labels: { 'kubernetes.io/hostname': name, ...role } }),
     spec: isControlPlane ? { taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }] } : {},
     status: {
-      conditions: [{ type: 'Ready', status: 'True' }],
+      conditions: wellConditions,
       nodeInfo: { kubeletVersion: 'v1.35.4', bootID: `boot-${name}`, containerRuntimeVersion: 'containerd://2.2.1' },
       allocatable: { cpu: '16', memory: '64Gi', pods: '110' },
     },
@@ -111,8 +115,10 @@ function stateOf(name: string): NodeState {
     architecture: 'amd64',
     kubelet: 'v1.35.4',
     versionsOnOffer: ['v1.36.3'],
+    cgroup: 'v2' as const,
+    freeGiB: 10,
   }
-  const apiServer = name.startsWith('cp') ? { apiServer: 'v1.35.4' } : {}
+  const controlPlane = { apiServer: 'v1.35.4', etcd: '3.6.8-0', certificatesExpireAt: '2099-01-01T00:00:00Z' }
   return {
     metadata: meta(name, {
       generation: 1,
@@ -125,7 +131,7 @@ function stateOf(name: string): NodeState {
         bootID: `boot-${name}`,
         epoch: 0,
         drivers: ['script', 'kubeadm', 'kubelet', 'kubectl'],
-        facts: { ...facts, ...apiServer },
+        facts: { ...facts, ...(name.startsWith('cp') && controlPlane) },
       },
     },
   }

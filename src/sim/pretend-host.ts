@@ -50,8 +50,10 @@ export interface PretendHostOptions {
   /** How long a job takes, drawn for each. */
   readonly workMs: readonly [number, number]
   readonly versionsOnOffer?: readonly string[]
-  /** What is known of the host it stands for. */
+  /** What is other than on a host where all is well. */
   readonly facts?: Partial<HostFacts>
+  /** What is known of the host it stands for: no more than that is told, and that it is well is not made up. */
+  readonly found?: Partial<HostFacts> | undefined
   /** Instead of a draw from workMs. */
   readonly durationOf?: (job: Job, random: Random) => number
   readonly exitCodeOf?: (job: Job) => number
@@ -72,6 +74,8 @@ interface RunningJob {
   readonly waiting: (() => void)[]
 }
 
+const wellHost: Partial<HostFacts> = { freeGiB: 10, cgroup: 'v2' }
+const wellControlPlane: Partial<HostFacts> = { etcd: '3.6.8-0', certificatesExpireAt: '2099-01-01T00:00:00.000Z' }
 const restartMs = 1500
 const endingMs = 200
 
@@ -156,6 +160,7 @@ export class PretendHost implements Host {
 
   async facts(_signal: AbortSignal): Promise<HostFacts> {
     const { kubelet, apiServer, osImage } = await this.state()
+    const { role, facts, found } = this.#options
     return {
       os: 'Pretend Linux',
       kernel: '6.12.0-pretend',
@@ -163,9 +168,8 @@ export class PretendHost implements Host {
       kubelet,
       ...(apiServer === undefined ? {} : { apiServer }),
       versionsOnOffer: [...(this.#options.versionsOnOffer ?? versionsOnOffer(kubelet))],
-      freeGiB: 10,
-      cgroup: 'v2',
-      ...this.#options.facts,
+      ...(found ?? { ...wellHost, ...(role === 'control-plane' && wellControlPlane) }),
+      ...facts,
       ...(osImage && { osImage }),
     }
   }

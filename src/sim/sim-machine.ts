@@ -30,8 +30,8 @@ export interface FoundMachine {
   /** Its Node, which stands in the API already. */
   readonly node: Node
   readonly power: 'on' | 'off'
-  /** What its agent has said of the host. */
-  readonly facts: Partial<HostFacts>
+  /** What its agent has said of the host; absent: it never reported. */
+  readonly facts: Partial<HostFacts> | undefined
 }
 
 /** Starts the agent of one machine; its promise is the agent's life. */
@@ -105,7 +105,8 @@ export class SimMachine {
       apiServer: options.node.apiServer ?? options.node.version,
       workMs: options.workMs,
       ...(versionsOnOffer === undefined ? {} : { versionsOnOffer }),
-      facts: { ...options.node.facts, ...found?.facts },
+      ...(options.node.facts && { facts: options.node.facts }),
+      found: found?.facts,
       ...(durationOf && { durationOf: (job: Job, random: Random) => durationOf(job, this.name, random) }),
       ...(exitCodeOf === undefined ? {} : { exitCodeOf: (job: Job) => exitCodeOf(job, this.name) }),
       ...(onExecution === undefined ? {} : { onExecution }),

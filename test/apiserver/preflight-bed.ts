@@ -17,6 +17,7 @@ import { type ApiServer, startApiServer } from '../bed/api-server.ts'
 import { createNodes } from '../rollout-rig/cluster-objects.ts'
 import { accountAccess, installSlipway, kubectl, namespace } from '../rollout-rig/installation.ts'
 import { SlipwayProcess } from '../rollout-rig/slipway-process.ts'
+import { wellControlPlane } from '../samples/cluster-objects.ts'
 import { realClient } from './real-client.ts'
 
 export const nodeNames = ['c1', 'c2', 'w1', 'w2'] as const
@@ -99,7 +100,7 @@ export class PreflightBed {
 
   /** Everything said of nodes is as it was. */
   async putBack(): Promise<void> {
-    const none = { certificatesExpireAt: null, kubeletFlags: null, kubeletServer: null }
+    const none = { kubeletFlags: null, kubeletServer: null }
     await Promise.all(nodeNames.flatMap((name) => [this.shows(name), this.reports(name, none, { order: null })]))
   }
 
@@ -171,7 +172,11 @@ function healthyFacts(name: NodeName): AgentStatus['facts'] {
   return {
     ...{ os: 'Debian 13', kernel: '6.12', architecture: 'amd64', kubelet: current, versionsOnOffer: [current, next] },
     ...{ freeGiB: 10, cgroup: 'v2', runtime: 'containerd 2.2.9', packageManager: 'apt' },
-    ...(name.startsWith('c') && { apiServer: current, etcd: '3.6.8-0' }),
+    ...(name.startsWith('c') && {
+      ...wellControlPlane,
+      apiServer: current,
+      certificatesExpireAt: '2099-01-01T00:00:00Z',
+    }),
   }
 }
 

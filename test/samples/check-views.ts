@@ -6,7 +6,7 @@ import type { AgentStatus, NodeState } from '../../src/api/node-state.ts'
 import type { Check, CheckView } from '../../src/core/preflight/check.ts'
 import { runChecks } from '../../src/core/preflight/run-checks.ts'
 import type { NodeLoad, Sights } from '../../src/core/preflight/sights.ts'
-import { type NodeTraits, sampleAgent, sampleNode, sampleState } from './cluster-objects.ts'
+import { type NodeTraits, sampleAgent, sampleNode, sampleState, wellControlPlane } from './cluster-objects.ts'
 
 export const noon = new Date('2026-06-01T12:00:00Z')
 
@@ -49,7 +49,7 @@ export function checkView({ hosts = whole, sights = {}, ...rest }: ViewTraits): 
   const nodes = Object.entries(hosts).map(([name, traits]): Node => {
     const controlPlane = name.startsWith('c')
     const { kubelet = 'v1.35.4', facts, agent, condition, allocatable, runtime = 'containerd://2.2.9' } = traits
-    const told = { kubelet, ...(controlPlane && { apiServer: kubelet }), ...facts }
+    const told = { kubelet, ...(controlPlane && { ...wellControlPlane, apiServer: kubelet }), ...facts }
     if (!traits.silent) states.set(name, sampleState(name, { agent: sampleAgent({ ...agent, facts: told }) }))
     const node = sampleNode(name, { ...traits, controlPlane, kubelet })
     return {

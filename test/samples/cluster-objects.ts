@@ -51,6 +51,9 @@ export function sampleNode(name: string, traits: NodeTraits = {}): Node {
   }
 }
 
+/** What the agent of a control-plane host tells besides. */
+export const wellControlPlane = { etcd: '3.6.8-0', certificatesExpireAt: '2027-11-01T00:00:00Z' } as const
+
 export function sampleAgent(
   part: Partial<Omit<AgentStatus, 'facts'>> & { facts?: Partial<AgentStatus['facts']> } = {},
 ) {

@@ -1,6 +1,15 @@
 import { describe, expect } from 'vitest'
 import { deployments } from '../../src/api/kube.ts'
+import { isReady } from '../../src/core/node/node-facts.ts'
+import type { NodeSpec } from '../../src/sim/sim-machine.ts'
 import { scenario } from './story.ts'
+
+const late: { cgroup: 'v1' | 'v2' } = { cgroup: 'v1' }
+const hosts: readonly NodeSpec[] = [
+  { name: 'cp1', role: 'control-plane', version: 'v1.34.9' },
+  { name: 'w1', role: 'worker', version: 'v1.34.9' },
+  { name: 'w2', role: 'worker', version: 'v1.34.9', facts: late },
+]
 
 const all = { preflight: { skip: [] } }
 
@@ -30,5 +39,29 @@ describe('an update that preflight does not let go', () => {
     expect(waiting.status.preflight).toContainEqual(
       expect.objectContaining({ check: 'DisruptionBudgets', result: 'Skipped' }),
     )
+  })
+})
+
+describe('a host that nobody could ask before', () => {
+  const told = { nodes: hosts, withoutAgent: ['w2'] }
+  scenario('is not drained while it lacks what the target asks for', told, async (story) => {
+    const { cluster, update, faults } = story
+    late.cgroup = 'v1'
+    cluster.machine('w2').losePower()
+    await cluster.until('w2 is not Ready', () => {
+      const node = cluster.node('w2')
+      return node !== undefined && !isReady(node)
+    })
+    const waiting = await update.kubernetes('v1.35.3', { strategy: { maxUnavailable: 2 } }).hasDone(2)
+    faults.letCome('w2')
+    cluster.machine('w2').powerOn()
+    await waiting.is('InProgress', 'PreflightFailed')
+    await cluster.pass(600_000)
+    expect(waiting.condition('Blocked')?.message).toMatch(/^TargetRequirements: .*cgroup v2 .*: w2 has cgroup v1/)
+    expect(cluster.taken).not.toContain('w2')
+    expect(cluster.node('w2')?.status?.nodeInfo?.kubeletVersion).toBe('v1.34.9')
+    late.cgroup = 'v2'
+    cluster.machine('w2').agent?.crash()
+    await waiting.succeeds()
   })
 })

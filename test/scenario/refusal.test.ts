@@ -52,6 +52,21 @@ describe('an update that can never be carried out is refused for good and touche
     })
   }
 
+  scenario(
+    'kubelets of the control plane stay below API servers that stay, though the check is skipped',
+    { nodes: 3 },
+    async ({ cluster, update }) => {
+      const kubernetes = { version: 'v1.36.3', components: ['kubelet' as const, 'kubectl' as const] }
+      const held = await update
+        .of({ kubernetes, preflight: { skip: ['VersionPath'] } })
+        .is('InProgress', 'KubeletWouldBeNewer')
+      await cluster.pass(600_000)
+      expect(held.status.phase).toBe('InProgress')
+      expect(cluster.names.filter((name) => cluster.isCordoned(name))).toEqual([])
+      expect(cluster.node('cp1')?.status?.nodeInfo?.kubeletVersion).toBe('v1.35.4')
+    },
+  )
+
   scenario('and an edit that makes it possible starts it', { nodes: 3 }, async ({ cluster, update }) => {
     const refused = await update.kubernetes('v1.34.9').is('Failed', 'Downgrade')
     await refused.isEdited({ kubernetes: { version: 'v1.36.3' } })

@@ -56,8 +56,14 @@ function preflight(view: DoctorView): readonly Finding[] {
       now,
       sights,
     }
-    return runChecks({ spec: {}, ...known }, checks).reports.map(asFinding)
+    const { reports } = runChecks({ spec: {}, ...known }, checks)
+    return reports.filter((report) => isInstalled(view) || !isForAgents(report)).map(asFinding)
   })
+}
+
+/** Only agents could tell it: before Slipway is there nobody can. */
+function isForAgents({ check, result }: CheckReport): boolean {
+  return result === 'Unknown' && (check === 'Certificates' || check === 'DiskSpace')
 }
 
 function asFinding({ check, result, message }: CheckReport): Finding {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type NodeTraits, sampleAgent, sampleNode, sampleState } from '../../../test/samples/cluster-objects.ts'
+import {
+  type NodeTraits,
+  sampleAgent,
+  sampleNode,
+  sampleState,
+  wellControlPlane,
+} from '../../../test/samples/cluster-objects.ts'
 import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { AgentStatus, NodeState } from '../../api/node-state.ts'
 import { type Plan, planUpdate } from './plan-update.ts'
@@ -23,7 +29,7 @@ function cluster(hosts: Record<string, Host>) {
     const facts: Partial<AgentStatus['facts']> = {
       kubelet,
       versionsOnOffer: offer,
-      ...(controlPlane && { apiServer: host.apiServer ?? kubelet }),
+      ...(controlPlane && { ...wellControlPlane, apiServer: host.apiServer ?? kubelet }),
     }
     if (!host.silent) states.set(name, sampleState(name, { agent: sampleAgent({ drivers, facts }) }))
     return sampleNode(name, { ...host, controlPlane, kubelet })
@@ -279,6 +285,30 @@ describe('planning', () => {
       name: 'control-plane nodes alone may go one by one',
       hosts: { c1: { labels: { pool: 'a' } }, c2: {}, w1: {} },
       spec: to('v1.36.3', pool('a')),
+      plan: planned(1),
+    },
+    {
+      name: 'kubelets without kubeadm: nothing upgrades the API servers',
+      hosts: whole,
+      spec: { kubernetes: { version: 'v1.36.3', components: ['kubelet', 'kubectl'] } },
+      plan: 'lasting KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
+    },
+    {
+      name: 'kubelets of the control plane alone without kubeadm, two minors up',
+      hosts: { c1: { labels: { pool: 'a' } }, w1: {} },
+      spec: { kubernetes: { version: 'v1.37.0', components: ['kubelet'] }, ...pool('a') },
+      plan: 'lasting KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.37.0): upgrade the control plane first',
+    },
+    {
+      name: 'kubelets without kubeadm, up to their API servers',
+      hosts: { c1: { apiServer: 'v1.36.3' }, w1: {} },
+      spec: { kubernetes: { version: 'v1.36.3', components: ['kubelet'] } },
+      plan: planned(2),
+    },
+    {
+      name: 'a runtime is no kubelet, whatever version it comes with',
+      hosts: { c1: { drivers: ['runtime'] } },
+      spec: { kubernetes: { version: 'v1.36.3', components: ['containerd'] } },
       plan: planned(1),
     },
   ])('$name', ({ hosts, spec, script: scriptSha256, server = 'v1.35.4', plan }) => {

@@ -16,9 +16,40 @@ const [gone, today, thisMonth, nextYear] = [
   '2027-05-01T00:00:00Z',
 ] as const
 
+const untold = { certificatesExpireAt: undefined }
+const silent = (name: string) =>
+  `Unknown: ${name} does not say when its certificates run out; where they lie elsewhere, look at them and skip Certificates`
+
 describe('the check Certificates', () => {
   it.each<[string, ViewTraits, string]>([
-    ['none known', {}, fine],
+    ['not told by a host of kubeadm', { hosts: { c1: { facts: untold }, w1: {} } }, silent('c1')],
+    [
+      'not told by a host without an agent',
+      { hosts: { c1: { silent: true }, c2: { left: true }, w1: {} } },
+      silent('c1'),
+    ],
+    [
+      'not told by one that is not of the update',
+      { hosts: { c1: { facts: untold, left: true }, c2: {}, w1: {} } },
+      silent('c1'),
+    ],
+    [
+      'somewhere else, without kubeadm',
+      { hosts: { c1: { facts: { ...untold, apiServer: undefined } }, w1: {} } },
+      'Warning: c1 does not say when certificates run out: it is none of kubeadm’s, and they lie elsewhere',
+    ],
+    ['no control plane to be seen', { hosts: { w1: {} } }, fine],
+    [
+      'one that has run out comes before one that is not told',
+      { hosts: { c1: { facts: { certificatesExpireAt: gone } }, c2: { facts: untold } } },
+      out(gone),
+    ],
+    ['within a day, on a node that is at the target already', expires(today, { kubelet: 'v1.36.3' }), out(today)],
+    [
+      'within a day, on a node whose kubelet alone is at the target',
+      { hosts: { c1: { kubelet: 'v1.36.3', facts: { certificatesExpireAt: today, apiServer: 'v1.35.4' } }, w1: {} } },
+      fine,
+    ],
     ['good for long', { ...expires(nextYear), spec: justReboot }, fine],
     ['within a month', { ...expires(thisMonth), spec: justReboot }, soon(thisMonth)],
     ['within a day', { ...expires(today), spec: justReboot }, out(today)],

@@ -1,7 +1,7 @@
 import { nameList } from '../name-list.ts'
-import { minorsBetween, parseVersion, type Version } from '../version.ts'
-import { type Check, type CheckView, type Finding, factsOf, failed, kubeletOf, passed, unknown } from './check.ts'
-import { type Requirement, requirements, unknownToHost } from './requirements.ts'
+import { parseVersion, type Version } from '../version.ts'
+import { type Check, type CheckView, type Finding, failed, passed, unknown } from './check.ts'
+import { lackOf, lackText, type Requirement, requirements, unknownToHost } from './requirements.ts'
 
 /** A row counts for the hosts that this update takes over its minor version. */
 export const targetRequirements: Check = {
@@ -17,27 +17,26 @@ export const targetRequirements: Check = {
   },
 }
 
-function judgeOne(requirement: Requirement, view: CheckView, target: Version): Finding | undefined {
-  const { what, minor, source } = requirement
+function judgeOne(
+  requirement: Requirement,
+  { selected, stateOf, policy }: CheckView,
+  target: Version,
+): Finding | undefined {
   const lacking: string[] = []
   const silent: string[] = []
   let example = ''
-  for (const node of view.selected) {
-    const version = parseVersion(kubeletOf(view, node) ?? '')
-    const crosses = version === undefined || minorsBetween(version, { ...version, minor }) > 0
-    if (!crosses || minorsBetween(target, { ...target, minor }) > 0) continue
-    const facts = factsOf(view, node)
-    // A host without an agent is another check's business; it is asked before it is touched.
-    if (!facts) continue
-    const lacks = requirement.lacks({ node, facts })
+  for (const node of selected) {
+    const { name } = node.metadata
+    const lacks = lackOf(
+      requirement,
+      { node, agent: stateOf(name)?.status?.agent, datastore: policy?.datastore },
+      target,
+    )
     if (lacks === undefined) continue
-    if (lacks === unknownToHost) silent.push(node.metadata.name)
-    else lacking.push(node.metadata.name)
+    if (lacks === unknownToHost) silent.push(name)
+    else lacking.push(name)
     if (lacks !== unknownToHost) example ||= lacks
   }
-  if (lacking.length > 0) {
-    return failed(`Kubernetes 1.${minor} needs ${what}: ${nameList(lacking)} has ${example} (${source})`)
-  }
-  if (silent.length === 0) return undefined
-  return unknown(`Kubernetes 1.${minor} needs ${what}: ${nameList(silent)} does not say what it has (${source})`)
+  if (lacking.length > 0) return failed(lackText(requirement, nameList(lacking), example))
+  return silent.length === 0 ? undefined : unknown(lackText(requirement, nameList(silent), unknownToHost))
 }

@@ -2,6 +2,7 @@
 
 import { oldestApiServer } from '../kubernetes/oldest-api-server.ts'
 import { roleOf } from '../node/node-facts.ts'
+import { takesKubeletsAlone } from '../update/drivers-for.ts'
 import { compareVersions, parseVersion, type Version } from '../version.ts'
 import { type Check, type CheckView, type Finding, factsOf, kubeletOf, passed } from './check.ts'
 
@@ -14,7 +15,7 @@ export const versionPath: Check = {
     return (
       downgrade(view, target) ??
       faultOf(view) ??
-      aboveApiServer(view, target) ??
+      aboveApiServer(view, target, takesKubeletsAlone(kubernetes)) ??
       passed(`every node can go to ${target.text}`)
     )
   },
@@ -36,15 +37,19 @@ function faultOf({ pathFault }: CheckView): Finding | undefined {
   return { result: 'Failed', code, lasting, message }
 }
 
-function aboveApiServer({ nodes, selected, stateOf, serverVersion }: CheckView, target: Version): Finding | undefined {
+function aboveApiServer(
+  { nodes, selected, stateOf, serverVersion }: CheckView,
+  target: Version,
+  kubeletsAlone: boolean,
+): Finding | undefined {
   const chosen = new Set(selected)
   const controlPlane = nodes.filter((node) => roleOf(node) === 'ControlPlane')
-  const untouched = controlPlane.filter((node) => !chosen.has(node))
+  const untouched = controlPlane.filter((node) => kubeletsAlone || !chosen.has(node))
   // API servers this update upgrades are at the target before the first worker starts.
   const ceiling =
     controlPlane.length > 0 && untouched.length === 0 ? target.text : oldestApiServer(untouched, stateOf, serverVersion)
-  if (!selected.some((node) => roleOf(node) === 'Worker') || compareVersions(target.text, ceiling) <= 0)
-    return undefined
+  const isBound = kubeletsAlone || selected.some((node) => roleOf(node) === 'Worker')
+  if (!isBound || compareVersions(target.text, ceiling) <= 0) return undefined
   return refused(
     'KubeletWouldBeNewer',
     `the oldest API server runs ${ceiling}; a kubelet must not be newer (${target.text}): upgrade the control plane first`,

@@ -48,6 +48,26 @@ describe('the check VersionSkew', () => {
       },
       'Failed: the kubelets of w1 would be too old for the API server (v1.26.0): at most three minor versions; upgrade them first',
     ],
+    [
+      'an API server nobody told of, beside one that is told',
+      { hosts: { c1: {}, c2: { silent: true }, c3: { facts: { apiServer: undefined } }, w1: {} } },
+      'Unknown: what the API servers of c2, c3 run is not told; let their agents report, or skip VersionSkew where these have none',
+    ],
+    [
+      'an API server nobody told of that would be left behind, by its kubelet',
+      { hosts: { c1: { kubelet: 'v1.35.4' }, c2: { silent: true, left: true, kubelet: 'v1.34.9' } } },
+      'Failed: the API servers of c2 would be more than one minor version behind v1.36.3; let them go along',
+    ],
+    [
+      'no API server that says what it runs',
+      { hosts: { w1: {} }, serverVersion: 'unknown' },
+      'Unknown: no API server names its version',
+    ],
+    [
+      'none is reported: the server that answered',
+      { hosts: { c1: { facts: { apiServer: undefined } }, w1: {} } },
+      'Passed: API servers run v1.35.4',
+    ],
     ['only the server that answered is known', { hosts: { w1: {} } }, 'Passed: API servers run v1.35.4'],
   ])('%s', (_name, traits, answer) => expect(answerOf(versionSkew, traits)).toBe(answer))
 })

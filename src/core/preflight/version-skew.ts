@@ -1,11 +1,22 @@
 // https://kubernetes.io/releases/version-skew-policy/: API servers within one minor version; kubelets never newer than the
 // oldest of them, and at most three minor versions older (kubelets before v1.25: two).
 
+import type { Node } from '../../api/kube.ts'
 import { nameList } from '../name-list.ts'
 import { roleOf } from '../node/node-facts.ts'
 import { compareVersions, minorsBetween, parseVersion, type Version } from '../version.ts'
 import { lagAllowed } from '../versions/find-path.ts'
-import { type Check, type CheckView, type Finding, factsOf, failed, kubeletOf, passed } from './check.ts'
+import {
+  type Check,
+  type CheckView,
+  type Finding,
+  factsOf,
+  failed,
+  kubeletOf,
+  namesOf,
+  passed,
+  unknown,
+} from './check.ts'
 
 export const versionSkew: Check = {
   name: 'VersionSkew',
@@ -15,7 +26,7 @@ export const versionSkew: Check = {
     const servers = apiServers(view)
     const [oldest] = servers
     const newest = servers.at(-1)
-    if (!oldest || !newest) return passed('no API server names its version')
+    if (!oldest || !newest) return unknown('no API server names its version')
     if (minorsBetween(oldest, newest) > 1) {
       return failed(
         `API servers run ${oldest.text} and ${newest.text}: more than one minor version apart; upgrade the older ones first`,
@@ -25,6 +36,7 @@ export const versionSkew: Check = {
       newerKubelets(view, oldest) ??
       serversLeft(view, target) ??
       leftBehind(view, newest, target) ??
+      silentServers(view) ??
       passed(`API servers run ${oldest.text}`)
     )
   },
@@ -35,6 +47,18 @@ function apiServers(view: CheckView): readonly Version[] {
   return (told.length > 0 ? told : [view.serverVersion])
     .flatMap((version) => parseVersion(version) ?? [])
     .sort((a, b) => compareVersions(a.text, b.text))
+}
+
+/** Beside one whose agent tells of its API server the word of the server that answered says nothing of the others. */
+function silentServers(view: CheckView): Finding | undefined {
+  const isTold = (node: Node) => factsOf(view, node)?.apiServer !== undefined
+  if (!view.nodes.some(isTold)) return undefined
+  const silent = view.nodes.filter((node) => roleOf(node) === 'ControlPlane' && !isTold(node))
+  if (silent.length === 0) return undefined
+  const names = nameList(namesOf(silent))
+  return unknown(
+    `what the API servers of ${names} run is not told; let their agents report, or skip VersionSkew where these have none`,
+  )
 }
 
 function newerKubelets(view: CheckView, oldest: Version): Finding | undefined {
@@ -55,7 +79,9 @@ function serversLeft(view: CheckView, target: Version): Finding | undefined {
   const chosen = new Set(view.selected)
   if (!view.selected.some((node) => roleOf(node) === 'ControlPlane')) return undefined
   const behind = view.nodes.filter((node) => {
-    const version = parseVersion(factsOf(view, node)?.apiServer ?? '')
+    // Of an API server that nobody reports its kubelet tells: it is never newer.
+    const kubelet = roleOf(node) === 'ControlPlane' ? kubeletOf(view, node) : undefined
+    const version = parseVersion(factsOf(view, node)?.apiServer ?? kubelet ?? '')
     return !chosen.has(node) && version !== undefined && minorsBetween(version, target) > 1
   })
   if (behind.length === 0) return undefined

@@ -14,6 +14,12 @@ export function componentsOf({ components }: Pick<KubernetesWork, 'components'>)
   return components ?? defaultComponents
 }
 
+/** It brings kubelets up and no API server: those stay what they are, and no kubelet may go above one. */
+export function takesKubeletsAlone(work: Pick<KubernetesWork, 'components'>): boolean {
+  const components = componentsOf(work)
+  return components.includes('kubelet') && !components.includes('kubeadm')
+}
+
 /** The drivers an agent must have to carry out this work. */
 export function driversFor({
   profile,

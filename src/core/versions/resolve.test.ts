@@ -166,6 +166,11 @@ describe('what a version comes to', () => {
       'v1.37.1, workers at 0, by Registry',
     ],
     [
+      'kubelets alone go no further than the API servers, which stay',
+      { wish: { version: 'latest', components: ['kubelet'] } },
+      'nothing to do at v1.35.4, workers at 0, by Hosts',
+    ],
+    [
       'half of a control plane, one minor version',
       { wish: 'latest', hosts: { c1: at('v1.35.4'), c2: at('v1.35.4', { left: true }) } },
       'v1.36.3, workers at 0, by Registry',

@@ -7,7 +7,7 @@ import type { Reason } from '../../api/reason.ts'
 import type { VersionPath } from '../../api/version-path.ts'
 import { oldestApiServer } from '../kubernetes/oldest-api-server.ts'
 import { roleOf } from '../node/node-facts.ts'
-import { componentsOf } from '../update/drivers-for.ts'
+import { componentsOf, takesKubeletsAlone } from '../update/drivers-for.ts'
 import { compareVersions, parseVersion, type Version } from '../version.ts'
 import { findPath, type Path } from './find-path.ts'
 import { findTarget } from './find-target.ts'
@@ -63,8 +63,10 @@ export function resolveVersions(view: ResolveView): Resolution | undefined {
   const everyServer = versionsOf(controlPlane.map((node) => serverOf(view, node)))
   const newestServer = everyServer.at(-1) ?? parseVersion(view.serverVersion)
   const workers = selected.filter((node) => roleOf(node) === 'Worker')
-  const isBound = workers.length > 0 && !(goes.length > 0 && stays.length === 0)
-  const ceiling = isBound ? oldestApiServer(stays, view.stateOf, view.serverVersion) : undefined
+  const kubeletsAlone = takesKubeletsAlone(kubernetes)
+  const isBound = kubeletsAlone || (workers.length > 0 && !(goes.length > 0 && stays.length === 0))
+  const bounding = kubeletsAlone ? controlPlane : stays
+  const ceiling = isBound ? oldestApiServer(bounding, view.stateOf, view.serverVersion) : undefined
   const oneStepBecause = whyOneStep(spec)
   const found = findTarget({
     ...{ text, wish, offers, ceiling },

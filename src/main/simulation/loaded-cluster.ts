@@ -183,14 +183,14 @@ function withoutEndedOrder(state: NodeState): NodeState {
 
 function machineOf(node: Node, sleeps: boolean, state: NodeState | undefined, serverVersion: string): NodeSpec {
   const facts = state?.status?.agent?.facts
-  const { kubelet, apiServer, ...fixed } = facts ?? {}
-  const version = kubelet ?? node.status?.nodeInfo?.kubeletVersion ?? serverVersion
+  const { kubelet: _, apiServer, ...fixed } = facts ?? {}
+  const version = facts?.kubelet ?? node.status?.nodeInfo?.kubeletVersion ?? serverVersion
   return {
     name: node.metadata.name,
     role: roleOf(node) === 'ControlPlane' ? 'control-plane' : 'worker',
     version,
     ...(apiServer !== undefined && { apiServer }),
-    found: { node, power: isReady(node) && !sleeps ? 'on' : 'off', facts: fixed },
+    found: { node, power: isReady(node) && !sleeps ? 'on' : 'off', facts: facts && fixed },
   }
 }
 

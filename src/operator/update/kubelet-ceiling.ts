@@ -4,13 +4,12 @@ import { compareVersions } from '../../core/version.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ServerVersion } from '../server-version.ts'
 
-/** Rule 3, looked at again before every worker: an API server may have joined or lag since the plan. */
+/** Rule 3, looked at again before every worker, and every kubelet alone: an API server may have joined or lag since the plan. */
 export function kubeletCeiling(
   { controlPlane, nodes, states }: Cluster,
-  target: string | undefined,
+  target: string,
   server: Pick<ServerVersion, 'version' | 'doubt'>,
 ): Reason | undefined {
-  if (target === undefined) return undefined
   const members = [...controlPlane].flatMap((name) => nodes.get(name) ?? [])
   const oldest = oldestApiServer(members, (name) => states.get(name), server.version)
   if (compareVersions(target, oldest) <= 0) return undefined

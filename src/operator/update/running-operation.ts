@@ -12,6 +12,7 @@ import { belongsTo } from '../../core/node/order.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
 import { rollOutOf } from '../../core/profile/operation-id.ts'
 import { workKindsOf } from '../../core/time/work-kinds.ts'
+import { takesKubeletsAlone } from '../../core/update/drivers-for.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import { isLastStep } from '../../core/update/path-step.ts'
@@ -46,6 +47,8 @@ export class RunningOperation {
   #strategy: Strategy
   readonly #startedAt: number
   readonly table: MemberTable
+  /** Nodes that could not be taken by what is known of them: whatever they say next may let them. */
+  readonly #kept = new Set<string>()
   /** Why its next node waits, as the last pass over the ledger found. */
   waitingFor: Reason | undefined
   /** Why the next step of its path does not begin though this one is done, as the last look at the cluster found. */
@@ -122,7 +125,14 @@ export class RunningOperation {
 
   refresh(name: string): boolean {
     if (this.#terms.only !== undefined && this.#terms.only !== name) return false
-    return this.table.refresh(name, this.#cluster.nodes.get(name), this.#cluster.states.get(name))
+    const wasKept = this.#kept.delete(name)
+    return this.table.refresh(name, this.#cluster.nodes.get(name), this.#cluster.states.get(name)) || wasKept
+  }
+
+  #obstacleOf(name: string): Reason | undefined {
+    const obstacle = this.#terms.obstacle?.(name)
+    if (obstacle) this.#kept.add(name)
+    return obstacle
   }
 
   workFor(node: string): Work {
@@ -148,19 +158,19 @@ export class RunningOperation {
   toStage(): readonly string[] {
     if (!this.#stages || haltOf(this.#terms.desired, this.#operation.update) || this.#stop()) return []
     const ahead = Math.min(stagingAtMost, Math.max(2, 2 * this.#workersAtOnce))
-    return this.table.nextToStage(ahead, (name) => this.#terms.obstacle?.(name) === undefined)
+    return this.table.nextToStage(ahead, (name) => this.#obstacleOf(name) === undefined)
   }
 
   /** Whether the node stages for this operation, or should. */
   wantsStaged(name: string): boolean {
     if (this.table.standing(name) !== 'waiting' || this.#operation.cancel !== undefined) return false
-    if (this.#terms.obstacle?.(name)) return false
+    if (this.#obstacleOf(name)) return false
     return this.table.isStaging(name) || this.toStage().includes(name)
   }
 
   /** Whether it would work on this node next, were it free. */
   wouldTake(name: string): boolean {
-    if (!this.table.isNext(name) || this.held() || this.#starting() || this.#terms.obstacle?.(name)) return false
+    if (!this.table.isNext(name) || this.held() || this.#starting() || this.#obstacleOf(name)) return false
     const node = this.#cluster.nodes.get(name)
     return node !== undefined && !this.lastObstacle(name, roleOf(node))
   }
@@ -203,7 +213,7 @@ export class RunningOperation {
   /** The control plane goes strictly in turn, so that its order can be told beforehand; of the workers, who has staged goes. */
   #requests(): Iterable<Request> {
     if (!this.#stages) return this.table.candidates()
-    const { obstacle = () => undefined } = this.#terms
+    const obstacle = (name: string) => this.#obstacleOf(name)
     return this.table.inControlPlaneWave ? stagedInTurn(this.table, obstacle) : stagedFirst(this.table, obstacle)
   }
 
@@ -300,8 +310,9 @@ export class RunningOperation {
   }
 
   #ceiling(): Reason | undefined {
-    if (this.table.inControlPlaneWave) return undefined
-    return kubeletCeiling(this.#cluster, this.#operation.work.kubernetes?.version, this.#serverVersion)
+    const { kubernetes } = this.#operation.work
+    if (!kubernetes || (this.table.inControlPlaneWave && !takesKubeletsAlone(kubernetes))) return undefined
+    return kubeletCeiling(this.#cluster, kubernetes.version, this.#serverVersion)
   }
 
   #stagingOf(node: Node, state: NodeState | undefined): StagingState {

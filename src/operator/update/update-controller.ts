@@ -218,7 +218,7 @@ export function makeUpdateReconcile(options: UpdateControllerOptions): Reconcile
   }
 
   function termsOf(update: DirectUpdate, operation: Operation, warnings: readonly Reason[]): Terms {
-    const terms = updateTerms(update, operation, options.profileWork, ports.clock.now())
+    const terms = updateTerms(update, operation, cluster, options.profileWork, ports.clock.now())
     const apiAway = saysApiAway(warnings) ? 'Stated' : 'Unstated'
     const { name } = update.metadata
     return {

@@ -4,7 +4,9 @@ import { selects } from '../../core/label-selector.ts'
 import { roleOf } from '../../core/node/node-facts.ts'
 import { type Operation, runOf } from '../../core/update/operation.ts'
 import { isLastStep } from '../../core/update/path-step.ts'
+import type { Cluster } from '../cluster/cluster.ts'
 import type { NodeAsk } from '../profile/node-ask.ts'
+import { hostObstacle } from './host-obstacle.ts'
 import type { Terms } from './terms.ts'
 import { expired } from './update-status.ts'
 
@@ -12,6 +14,7 @@ import { expired } from './update-status.ts'
 export function updateTerms(
   update: DirectUpdate,
   operation: Operation,
+  cluster: Pick<Cluster, 'nodes' | 'states' | 'policy'>,
   profileWork: (node: string, profile: string) => NodeAsk,
   now: Date,
 ): Terms {
@@ -25,6 +28,7 @@ export function updateTerms(
     expired: expired(update, now),
     windows: spec.windows,
     ignoresHours: spec.runNow?.operationID === run,
+    obstacle: (node) => hostObstacle(cluster, spec, operation, node),
     ...(step?.takesWorkers === false && { isMember: (node: Node) => isOfStep(spec, node) }),
   }
   if (profile === undefined || !isLastStep(step)) return terms
@@ -37,7 +41,7 @@ export function updateTerms(
     },
     obstacle: (node) => {
       const asked = profileWork(node, profile)
-      if (asked.ask === 'known') return undefined
+      if (asked.ask === 'known') return hostObstacle(cluster, spec, operation, node)
       return { ...asked.reason, message: `${node}: ${asked.reason.message}` }
     },
     workFor: (node) => {

@@ -190,7 +190,17 @@ describe('the facts of a host', () => {
     expect(facts).toMatchObject({ os: 'Linux', packageManager: 'dnf', versionsOnOffer: [] })
     expect(facts.kubelet).toBeUndefined()
     expect(facts.certificatesExpireAt).toBeUndefined()
-    expect(log.lines.map(({ fields }) => fields.fact).sort()).toEqual(['certificates', 'kubelet'])
+    expect(log.lines.map(({ fields }) => fields.fact ?? fields.path).sort()).toEqual([
+      '/etc/kubernetes/pki/ca.crt',
+      'kubelet',
+    ])
+  })
+
+  it('tell of the certificates that can be read, and the log of the others', async () => {
+    const pki = { '/etc/kubernetes/pki/ca.crt': certificate, '/etc/kubernetes/pki/odd.crt': broken }
+    const { facts, log } = await lookAt(pki, () => ({ exitCode: 127 }))
+    expect(facts.certificatesExpireAt).toBe('2036-11-12T09:01:36.000Z')
+    expect(log.lines.map(({ fields }) => fields.path)).toEqual(['/etc/kubernetes/pki/odd.crt'])
   })
 
   it('do not claim that no reboot is needed where that could not be asked', async () => {

@@ -55,7 +55,7 @@ export async function readHostFacts(
     look.optional('container runtime', () => look.runtime()),
     look.optional('etcd', () => look.etcd()),
     look.optional('reboot required', () => look.rebootNeed(packageManager, kernel)),
-    look.optional('certificates', () => firstExpiry(sources.files)),
+    look.optional('certificates', () => look.firstExpiry()),
   ])
   const [free, cgroup, flags, server] = await Promise.all([
     look.optional('free space', () => freeGiB(sources.files)),
@@ -153,6 +153,11 @@ class Look {
 
   async etcd(): Promise<string | undefined> {
     return (await this.manifestVersion('etcd')) ?? etcdVersion(await this.says(['etcd', '--version']))
+  }
+
+  firstExpiry(): Promise<string | undefined> {
+    const { files, log } = this.#sources
+    return firstExpiry(files, (path, error) => log.warn('a certificate cannot be read', { path, error }))
   }
 
   /** The one the kubelet uses; else the first that is installed. */
