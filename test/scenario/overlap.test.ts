@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Node } from '../../src/api/kube.ts'
+import type { NodeSpec } from '../../src/sim/sim-machine.ts'
 import { scenario } from './story.ts'
 
 describe('two updates at once', () => {
@@ -72,6 +73,44 @@ describe('two updates at once', () => {
     })
     await update.script('true', { strategy: { maxUnavailable: 3 } }).succeeds()
     expect(most).toBe(1)
+  })
+})
+
+describe('two updates that stage', () => {
+  const kubernetes: readonly NodeSpec[] = ['cp1', 'w1', 'w2', 'w3', 'w4'].map((name) => ({
+    ...{ name, version: name === 'cp1' ? 'v1.35.3' : 'v1.34.8' },
+    role: name === 'cp1' ? 'control-plane' : 'worker',
+  }))
+  const onWorkers = {
+    nodeSelector: {
+      matchExpressions: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'DoesNotExist' as const }],
+    },
+  }
+
+  scenario('one goes on beside nodes that failed for the other, and says so', { nodes: kubernetes }, async (story) => {
+    const { cluster, update } = story
+    for (const name of ['w1', 'w2']) cluster.failing.add(name)
+    const failing = update.script('one', { ...onWorkers, name: 'first', strategy: { maxFailures: 1 } })
+    const first = await failing.fails()
+    const held = cluster.ledger.grants.map(({ node }) => node)
+    expect(held).toHaveLength(2)
+    const second = await update.kubernetes('v1.35.3', { ...onWorkers, name: 'second' }).hasDone(2)
+    await second.is('InProgress', 'NodeHeldElsewhere')
+    expect(second.condition('Blocked')?.message).toMatch(/w[12] is held by first/)
+    cluster.failing.clear()
+    await first.isDeleted()
+    await second.succeeds()
+  })
+
+  scenario('the next of the control plane says what failed before it', { nodes: 6 }, async ({ cluster, update }) => {
+    const named = (name: string) => ({ nodeSelector: { matchLabels: { 'kubernetes.io/hostname': name } } })
+    cluster.failing.add('cp1')
+    const first = await update.script('one', { ...named('cp1'), name: 'first' }).fails()
+    cluster.failing.clear()
+    const second = await update.kubernetes('v1.36.3', { name: 'second' }).is('RequiresAttention', 'FailedNodesInTheWay')
+    expect(second.condition('Blocked')?.message).toContain('cp1 of the control plane is away')
+    await first.isDeleted()
+    await second.succeeds()
   })
 })
 

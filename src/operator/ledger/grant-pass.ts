@@ -6,7 +6,14 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { WorkKind } from '../../api/window.ts'
 import { isOwed } from '../../core/hooks/decide-hooks.ts'
-import { type DatedClaim, decideGrants, type LedgerView, policyPaused, type Verdict } from '../../core/ledger/grants.ts'
+import {
+  type DatedClaim,
+  decideGrants,
+  type LedgerView,
+  passedOver,
+  policyPaused,
+  type Verdict,
+} from '../../core/ledger/grants.ts'
 import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
 import { cordonOwner, isReady, whyAway } from '../../core/node/node-facts.ts'
 import { holdOf } from '../../core/node/node-marks.ts'
@@ -121,6 +128,8 @@ export class GrantPass {
         return back?.nodeUID !== nodeUID || back.holder !== holder
       })
       const view = { ...this.#view(policy, [...kept, ...regrants]), served: servedAt(ledger.turns) }
+      const isPassedOver = passedOver(view)
+      for (const operation of operations) operation.passedOver = (node) => isPassedOver(node, operation.id)
       const claims = () => operations.map((operation) => this.#claimOf(operation, view.held))
       verdicts = decideGrants(view, claims())
       // Wanted, or named by the policy, only since the locks were looked at: the next pass takes them first.

@@ -174,34 +174,49 @@ export class MemberTable {
   }
 
   /**
-   * The next nodes to stage, so that `ahead` of them do or have. The first workers may while the control plane has its turn, but
-   * never keep it from that; later waves are not touched. A node that is not Ready, or may not, keeps nobody.
+   * The next nodes to stage, so that `ahead` of them that could go do or have. The first workers may while the control plane has
+   * its turn, but never keep it from that; later waves are not touched. A node that is not Ready, or may not, keeps nobody.
+   * `isKept`: it could not go now; it stages where those that could leave room, and takes none of theirs.
    */
-  nextToStage(ahead: number, may: (name: string) => boolean = () => true): readonly string[] {
+  nextToStage(
+    ahead: number,
+    may: (name: string) => boolean = () => true,
+    isKept: (name: string) => boolean = () => false,
+  ): readonly string[] {
     this.#sort()
     const wave = this.#role
-    const { ControlPlane, Worker } = this.#tally.ahead
-    let roomInWave = ahead - this.#tally.ahead[wave]
-    let room = ahead - ControlPlane - Worker
+    const all = { ...this.#tally.ahead }
+    const going = this.#aheadWithout(isKept)
+    const room = (taken: Record<Role, number>, role: Role) =>
+      ahead - (role === wave ? taken[role] : taken.ControlPlane + taken.Worker)
     const names: string[] = []
-    // The control plane goes strictly in turn: its first must not wait for room that later ones have taken.
+    // The control plane goes strictly in turn: the first that could must not wait for room that later ones have taken.
     let firstIsDue = wave === 'ControlPlane'
-    for (
-      let turn = this.#firstWaiting();
-      turn < this.#order.end && (firstIsDue || Math.max(roomInWave, room) > 0);
-      turn++
-    ) {
+    for (let turn = this.#firstWaiting(); turn < this.#order.end && (firstIsDue || room(going, wave) > 0); turn++) {
       const member = this.#members.get(this.#order.names[turn] ?? '')
       if (member?.standing !== 'waiting' || !member.ready) continue
-      const isFirst = firstIsDue && member.role === wave
+      const { name, role } = member
+      const kept = isKept(name)
+      const isFirst = firstIsDue && role === wave && !kept
       if (isFirst) firstIsDue = false
-      if (member.staging !== 'no' || !may(member.name)) continue
-      if (!isFirst && (member.role === wave ? roomInWave : room) <= 0) continue
-      names.push(member.name)
-      if (member.role === wave) roomInWave--
-      room--
+      if (member.staging !== 'no' || !may(name)) continue
+      if (!isFirst && room(kept ? all : going, role) <= 0) continue
+      names.push(name)
+      all[role]++
+      if (!kept) going[role]++
     }
     return names
+  }
+
+  /** How many stage or have, by role, without those. */
+  #aheadWithout(isKept: (name: string) => boolean): Record<Role, number> {
+    const { asked, ready } = this.#tally.staging
+    const ahead = { ...this.#tally.ahead }
+    for (const name of [...asked, ...ready]) {
+      const member = this.#members.get(name)
+      if (member?.ready && isKept(name)) ahead[member.role]--
+    }
+    return ahead
   }
 
   /** Waiting nodes that cannot go because they are not Ready, a few of them. */
