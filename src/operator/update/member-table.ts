@@ -166,11 +166,12 @@ export class MemberTable {
   }
 
   isStaging(name: string): boolean {
-    return this.#tally.staging.asked.has(name) || this.#tally.staging.ready.has(name)
+    return Object.values(this.#tally.staging).some((names) => names.has(name))
   }
 
-  stagingNames(limit: number): readonly string[] {
-    return first(this.#tally.staging.asked, limit)
+  /** Names of those that are so far with staging, a few of them. */
+  stagingNames(state: Exclude<StagingState, 'no'>, limit: number): readonly string[] {
+    return first(this.#tally.staging[state], limit)
   }
 
   /**
@@ -210,9 +211,8 @@ export class MemberTable {
 
   /** How many stage or have, by role, without those. */
   #aheadWithout(isKept: (name: string) => boolean): Record<Role, number> {
-    const { asked, ready } = this.#tally.staging
     const ahead = { ...this.#tally.ahead }
-    for (const name of [...asked, ...ready]) {
+    for (const name of Object.values(this.#tally.staging).flatMap((names) => [...names])) {
       const member = this.#members.get(name)
       if (member?.ready && isKept(name)) ahead[member.role]--
     }
