@@ -77,6 +77,13 @@ describe('staging', () => {
     expect(table.nextToStage(2, undefined, (name) => kept.includes(name))).toEqual(expected)
   })
 
+  it.each<[string, Record<string, Host>]>([
+    ['where our own node, which comes last, has staged', { c1: staged, c2: waiting, c3: staged }],
+    ['where one that is away already comes first', { c1: staged, c2: { ...waiting, cordoned: true }, c3: staged }],
+  ])('the next of the control plane is asked %s', (_name, hosts) => {
+    expect(tableOf(hosts, 'c1').table.nextToStage(2)).toEqual(['c2'])
+  })
+
   it('only those of the present wave that have staged may go, those already away first, our own node last', () => {
     const hosts = { w1: staged, w2: { ...staged, cordoned: true }, w3: staged, w4: asked, w5: { ...staged, ...away } }
     const nodesOf = (given: Record<string, Host>) => [...tableOf(given, 'w1').table.staged()].map(({ node }) => node)

@@ -191,15 +191,16 @@ export class MemberTable {
     const room = (taken: Record<Role, number>, role: Role) =>
       ahead - (role === wave ? taken[role] : taken.ControlPlane + taken.Worker)
     const names: string[] = []
-    // The control plane goes strictly in turn: the first that could must not wait for room that later ones have taken.
-    let firstIsDue = wave === 'ControlPlane'
-    for (let turn = this.#firstWaiting(); turn < this.#order.end && (firstIsDue || room(going, wave) > 0); turn++) {
+    // The control plane goes strictly in turn: the next that could must not wait for room that others have taken.
+    const due = wave === 'ControlPlane' ? this.#firstCandidate(isKept) : undefined
+    let isDue = due !== undefined
+    for (let turn = this.#firstWaiting(); turn < this.#order.end && (isDue || room(going, wave) > 0); turn++) {
       const member = this.#members.get(this.#order.names[turn] ?? '')
       if (member?.standing !== 'waiting' || !member.ready) continue
       const { name, role } = member
       const kept = isKept(name)
-      const isFirst = firstIsDue && role === wave && !kept
-      if (isFirst) firstIsDue = false
+      const isFirst = name === due
+      if (isFirst) isDue = false
       if (member.staging !== 'no' || !may(name)) continue
       if (!isFirst && room(kept ? all : going, role) <= 0) continue
       names.push(name)
@@ -207,6 +208,11 @@ export class MemberTable {
       if (!kept) going[role]++
     }
     return names
+  }
+
+  #firstCandidate(isKept: (name: string) => boolean): string | undefined {
+    for (const { node } of this.candidates()) if (!isKept(node)) return node
+    return undefined
   }
 
   /** How many stage or have, by role, without those. */
