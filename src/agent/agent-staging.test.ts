@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { AgentBench, idleAgent, scriptOrder } from '../../test/agent/agent-bench.ts'
+import { sleep } from '../kube/sleep.ts'
 import type { Driver } from './drivers/driver.ts'
 import { longWork } from './drivers/long-work.ts'
+import { scriptDriver } from './drivers/script.ts'
 
 const staged = (bench: AgentBench) => () => bench.order?.state === 'Staged'
 
@@ -16,6 +18,20 @@ describe('an order that is only to be staged', () => {
     bench.cluster.place(scriptOrder())
     await bench.clock.until(bench.hasEnded('Succeeded'))
     expect(bench.host.executions).toHaveLength(1)
+  })
+
+  it('is told of as accepted where fetching takes its time', async () => {
+    const bench = new AgentBench()
+    bench.drivers = [
+      { ...scriptDriver, stage: async (_context, signal) => sleep(bench.clock, 60_000, signal).then(() => undefined) },
+    ]
+    bench.start()
+    bench.cluster.place(scriptOrder({ desired: 'Stage' }))
+    await bench.clock.advance(1_900)
+    expect(bench.order).toMatchObject({ id: 'op-1', state: 'Accepted' })
+    bench.kill()
+    bench.restart()
+    await bench.clock.until(staged(bench))
   })
 
   it('has its whole time from when it may run, however long it waited', async () => {

@@ -20,6 +20,7 @@ import {
   askedBack,
   type Gatekeeper,
   isReleased,
+  isTold,
   type Permission,
   permissionByWatch,
   permissionToStart,
@@ -61,6 +62,8 @@ interface Task {
 const stagingBackOff = { baseMs: 500, maxMs: 10_000 }
 const obstacleBackOff = { baseMs: 2_000, maxMs: 15_000 }
 const soonMs = 5_000
+/** Who fetches for longer says by then that it has the order: the operator takes who does not for one that is gone. */
+const acceptedMs = 1_000
 
 /**
  * Goes on with the order until it has ended and its end is in the journal; returns the agent's last word. An order that is
@@ -82,6 +85,9 @@ export async function carryOut(
   const unbegun = hasBegun(folder) ? undefined : askedBack(shop, folder.accepted.order)
   if (unbegun) return close(task, 'Withdrawn', { reason: unbegun })
   await noteRelease(task)
+  if (!folder.released && !stop && !isTold(shop, folder.accepted.order)) {
+    shop.tell(progressReport(folder, steps), acceptedMs)
+  }
   const staged = await stage(task, signal)
   if (!staged.may) return close(task, staged.end, { reason: staged.reason })
   await noteRelease(task)

@@ -43,6 +43,11 @@ export function isReleased(gate: Gatekeeper, order: Order): boolean {
   return wanted?.id === order.id && wanted.desired === 'Run'
 }
 
+/** Whether the NodeState tells of this order, by what is known without asking. */
+export function isTold(gate: Gatekeeper, order: Order): boolean {
+  return gate.store.get(gate.nodeName)?.status?.agent?.order?.id === order.id
+}
+
 /** Why the order is to be taken back, by what is known without asking. */
 export function askedBack(gate: Gatekeeper, order: Order): Reason | undefined {
   return gate.isSynced() ? whyBack(order, gate.store.get(gate.nodeName)) : undefined

@@ -158,7 +158,8 @@ const outcome = {
   HookFailed:
     'a hook failed or took too long, and it says Stop; look at its Job or its server, then slipway retry NAME',
   CleanupFailed: 'the clean-up of a hook failed; it is not run again: undo by hand what the hook did',
-  OrderTimedOut: 'the agent has not finished within nodeTimeout; nothing is assumed, the node stays cordoned',
+  OrderTimedOut:
+    'the agent has not taken or not finished its order within nodeTimeout; nothing is assumed, and a node that was cordoned stays so',
   OrderRefused: 'the agent refused the order; its reason is quoted',
   LeftBehind: 'something of ours is on a node where nothing of ours works; the message says what it waits for',
   CordonMarkLost:

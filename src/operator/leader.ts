@@ -204,7 +204,7 @@ function nodeReconcile(term: Term, signal: AbortSignal): Reconcile {
     hooks,
     events,
     operation: (id) => operations.operation(id),
-    staging: (name, state) => operations.stagingOn(name, state),
+    staging: (name, state) => operations.stagingOn(name, state, (operation) => grants.shut(operation)),
     afterNode: (operation, name, rollout) => checkpoints.afterNode(operation, name, rollout),
     hasSuccessor: (name, holder) => operations.hasSuccessor(name, holder),
     workFor: (operation, name) => operations.workFor(operation, name),

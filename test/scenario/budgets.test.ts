@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { holdAnnotation } from '../../src/api/hold.ts'
+import { nodes } from '../../src/api/kube.ts'
 import { maintenancePolicies } from '../../src/api/maintenance-policy.ts'
 import type { NodeSpec } from '../../src/sim/sim-machine.ts'
 import { scenario } from './story.ts'
@@ -51,6 +53,46 @@ describe('a budget for each zone', () => {
     )
     expect(cluster.allRuns).toEqual({ cp1: 0, w1: 0, w2: 0, w3: 1, w4: 1 })
     await person.uncordons('w2')
+    await waiting.succeeds()
+  })
+})
+
+describe('what stages ahead', () => {
+  const to = 'v1.35.3'
+  const spread: readonly NodeSpec[] = [
+    { name: 'cp1', role: 'control-plane', version: to },
+    ...['w1', 'w2', 'w3', 'w4', 'w5', 'w6'].map((name, index) => {
+      return { name, role: 'worker' as const, version: 'v1.34.8', zone: index < 3 ? 'eu-1a' : 'eu-1b' }
+    }),
+  ]
+  const chosen = {
+    nodeSelector: {
+      matchExpressions: [
+        ...workers.nodeSelector.matchExpressions,
+        { key: 'chosen', operator: 'DoesNotExist' as const },
+      ],
+    },
+  }
+
+  scenario('leaves room for the zone that may go', { nodes: spread }, async ({ cluster, update, person }) => {
+    await person.setsPolicy({ budgets: [{ per: zone, maxUnavailable: 1 }] })
+    await person.labels('w3', { chosen: 'no' })
+    await person.cordons('w3')
+    const waiting = await update.kubernetes(to, chosen).hasDone(3)
+    await waiting.is('InProgress', 'BudgetAllowsNothing')
+    expect(waiting.condition('Blocked')?.message).toContain('zone eu-1a: 1 of 1 away: w3')
+    expect(cluster.names.filter((name) => cluster.state(name)?.status?.rollout?.phase === 'Done')).toEqual([
+      ...['w4', 'w5', 'w6'],
+    ])
+    await person.uncordons('w3')
+    await waiting.succeeds()
+  })
+
+  scenario('leaves room beside nodes that a person holds', { nodes: spread }, async ({ update, person }) => {
+    for (const name of ['w1', 'w4']) await person.annotates(nodes, name, { [holdAnnotation]: '{"by":"ana"}' })
+    const waiting = await update.kubernetes(to, workers).hasDone(4)
+    await waiting.is('InProgress', 'NodeOnHold')
+    for (const name of ['w1', 'w4']) await person.annotates(nodes, name, { [holdAnnotation]: null })
     await waiting.succeeds()
   })
 })

@@ -1,6 +1,9 @@
 import { describe, expect } from 'vitest'
 import type { Node } from '../../src/api/kube.ts'
+import type { NodeSpec } from '../../src/sim/sim-machine.ts'
+import { broken, ok, PretendWeb } from './pretend-web.ts'
 import { scenario } from './story.ts'
+import type { StoryCluster } from './story-cluster.ts'
 
 describe('two updates at once', () => {
   scenario(
@@ -72,6 +75,85 @@ describe('two updates at once', () => {
     })
     await update.script('true', { strategy: { maxUnavailable: 3 } }).succeeds()
     expect(most).toBe(1)
+  })
+})
+
+describe('two updates that stage', () => {
+  const kubernetes: readonly NodeSpec[] = ['cp1', 'w1', 'w2', 'w3', 'w4'].map((name) => ({
+    ...{ name, version: name === 'cp1' ? 'v1.35.3' : 'v1.34.8' },
+    role: name === 'cp1' ? 'control-plane' : 'worker',
+  }))
+  const onWorkers = {
+    nodeSelector: {
+      matchExpressions: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'DoesNotExist' as const }],
+    },
+  }
+  const stagesFor = (cluster: StoryCluster, update: string) =>
+    cluster.names.filter((name) => {
+      const { order } = cluster.state(name)?.spec ?? {}
+      return order?.update === update && order.desired === 'Stage'
+    })
+
+  scenario('one that is paused keeps no node from the next', { nodes: kubernetes }, async ({ cluster, update }) => {
+    const first = await update.kubernetes('v1.35.3', { ...onWorkers, name: 'first' }).hasDone(1)
+    await cluster.until('two have staged', () => stagesFor(cluster, 'first').length === 2)
+    await first.isEdited({ desiredState: 'Paused' })
+    await cluster.until('none is under work', () => cluster.ledger.grants.length === 0)
+    expect(stagesFor(cluster, 'first')).not.toEqual([])
+    await update.kubernetes('v1.35.3', { ...onWorkers, name: 'second' }).succeeds()
+    await first.isEdited({ desiredState: 'Running' })
+    await first.succeeds()
+  })
+
+  scenario('nor does one whose window has closed', { nodes: kubernetes }, async ({ cluster, update }) => {
+    const windows = [{ start: '20:00', end: '21:00' }]
+    const first = await update.kubernetes('v1.35.3', { ...onWorkers, name: 'first', windows }).is('InProgress')
+    await cluster.until('two have staged', () => stagesFor(cluster, 'first').length === 2)
+    await update.kubernetes('v1.35.3', { ...onWorkers, name: 'second' }).succeeds()
+    await first.succeeds()
+  })
+
+  const web = new PretendWeb()
+  scenario('one does not wait where the other waits at a gate', { nodes: kubernetes, web }, async (story) => {
+    const { cluster, update } = story
+    web.answers('check.example', broken)
+    const gates = [{ type: 'Http' as const, url: 'http://check.example/ready' }]
+    const first = await update
+      .kubernetes('v1.35.3', { ...onWorkers, name: 'first', gates })
+      .is('InProgress', 'GateWaiting')
+    await cluster.until('two have staged', () => stagesFor(cluster, 'first').length === 2)
+    const second = await update.kubernetes('v1.35.3', { ...onWorkers, name: 'second' }).hasDone(2)
+    await second.is('InProgress', 'NodeHeldElsewhere')
+    expect(second.condition('Blocked')?.message).toMatch(/w[1-4] stages for first/)
+    web.answers('check.example', ok)
+    await first.succeeds()
+    await second.succeeds()
+  })
+
+  scenario('one goes on beside nodes that failed for the other, and says so', { nodes: kubernetes }, async (story) => {
+    const { cluster, update } = story
+    for (const name of ['w1', 'w2']) cluster.failing.add(name)
+    const failing = update.script('one', { ...onWorkers, name: 'first', strategy: { maxFailures: 1 } })
+    const first = await failing.fails()
+    const held = cluster.ledger.grants.map(({ node }) => node)
+    expect(held).toHaveLength(2)
+    const second = await update.kubernetes('v1.35.3', { ...onWorkers, name: 'second' }).hasDone(2)
+    await second.is('InProgress', 'NodeHeldElsewhere')
+    expect(second.condition('Blocked')?.message).toMatch(/w[12] is held by first/)
+    cluster.failing.clear()
+    await first.isDeleted()
+    await second.succeeds()
+  })
+
+  scenario('the next of the control plane says what failed before it', { nodes: 6 }, async ({ cluster, update }) => {
+    const named = (name: string) => ({ nodeSelector: { matchLabels: { 'kubernetes.io/hostname': name } } })
+    cluster.failing.add('cp1')
+    const first = await update.script('one', { ...named('cp1'), name: 'first' }).fails()
+    cluster.failing.clear()
+    const second = await update.kubernetes('v1.36.3', { name: 'second' }).is('RequiresAttention', 'FailedNodesInTheWay')
+    expect(second.condition('Blocked')?.message).toContain('cp1 of the control plane is away')
+    await first.isDeleted()
+    await second.succeeds()
   })
 })
 

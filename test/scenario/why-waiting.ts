@@ -146,6 +146,30 @@ export const waitingSituations: readonly Situation[] = [
     asked: [{ of: 'update', code: 'NodesStaging', names: /cp1/ }],
   },
   {
+    name: 'the agent does not take what it is to fetch',
+    arrange: async (story) => {
+      story.faults.keepAway('cp1')
+      story.cluster.machine('cp1').agent?.crash()
+      await story.update.kubernetes('v1.36.3').is('InProgress', 'WaitingForAgent')
+    },
+    asked: [
+      { of: 'cp1', code: 'WaitingForAgent', names: /cp1/ },
+      { of: 'update', code: 'WaitingForAgent', names: /cp1/ },
+    ],
+  },
+  {
+    name: 'the agent has not taken it in time',
+    arrange: async (story) => {
+      story.faults.keepAway('cp1')
+      story.cluster.machine('cp1').agent?.crash()
+      await story.update.kubernetes('v1.36.3', { nodeTimeout: '5m' }).is('RequiresAttention')
+    },
+    asked: [
+      { of: 'cp1', code: 'OrderTimedOut', names: /has not accepted the order within nodeTimeout \(5m\)/ },
+      { of: 'update', code: 'OrderTimedOut', names: /cp1/ },
+    ],
+  },
+  {
     name: 'the agent does not take the order',
     arrange: async (story) => {
       await story.update.script('true', named('w1')).starts()

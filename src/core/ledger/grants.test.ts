@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type DatedClaim, decideGrants, type LedgerView, type Request } from './grants.ts'
+import { type DatedClaim, decideGrants, type LedgerView, passedOver, type Request } from './grants.ts'
 import type { Budget } from './tally.ts'
 
 const worker = (node: string): Request => ({ node, nodeUID: `uid-${node}`, role: 'Worker' })
@@ -313,6 +313,28 @@ describe('grants', () => {
     }
     decideGrants(view({ budgets: [budget(3)] }), [{ ...claim([]), requests: many() }])
     expect(asked).toBe(4)
+  })
+})
+
+describe('what is passed over', () => {
+  const spent = nothing.replace('cluster', 'zone a').replace('dead', 'a3')
+  it.each<[string, Given, string, string | undefined]>([
+    ['a node that another holds', { held: { w1: 'b/1' } }, 'w1', 'NodeHeldElsewhere: w1 is held by b/1'],
+    ['none of its own', { held: { w1: 'a/1' } }, 'w1', undefined],
+    ['one a stranger works on', { foreign: new Map([['w1', 'cut']]) }, 'w1', 'ForeignLockHeld: w1 is cut'],
+    ['one on hold', { onHold: () => 'ana' }, 'w1', 'NodeOnHold: w1 is on hold (ana); slipway release w1'],
+    ['one of a set that is spent', { budgetsOf: zones({ a: ['a3'] }) }, 'a1', `BudgetAllowsNothing: ${spent}`],
+    ['none of another set', { budgetsOf: zones({ a: ['a3'] }) }, 'b1', undefined],
+    ['none where the budget of all is spent', { budgets: [budget(1)], away: ['dead'] }, 'w1', undefined],
+    [
+      'and that also while nothing may start',
+      { paused: true, onHold: () => 'ana' },
+      'w1',
+      'NodeOnHold: w1 is on hold (ana); slipway release w1',
+    ],
+  ])('%s', (_name, given, node, expected) => {
+    const reason = passedOver(view(given))(node, 'a/1')
+    expect(reason && `${reason.code}: ${reason.message}`).toBe(expected)
   })
 })
 

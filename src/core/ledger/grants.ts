@@ -98,6 +98,15 @@ export function decideGrants(view: LedgerView, claims: Iterable<DatedClaim>): re
   return verdicts
 }
 
+/**
+ * What keeps a node from its operation as things stand and says nothing of the next: it is passed over when it asks. For those
+ * that look further ahead than one pass asks.
+ */
+export function passedOver(view: LedgerView): (node: string, holder: string) => Reason | undefined {
+  const pass = new Pass(view)
+  return (node, holder) => pass.passedOver(node, holder)
+}
+
 function lanes(view: LedgerView, claims: Iterable<DatedClaim>): readonly Lane[] {
   const found = new Map<string, Lane>()
   for (const claim of claims) {
@@ -233,20 +242,10 @@ class Pass {
   }
 
   obstacle({ node, role }: Request, { holder, budgets = [] }: Claim): Obstacle | undefined {
-    const { locked, held, foreign, onHold, budgetsOf } = this.#view
+    const { locked, budgetsOf } = this.#view
     if (locked) return locked
-    const other = this.#taken.get(node) ?? held.get(node)
-    if (other !== undefined && other !== holder) {
-      return { code: 'NodeHeldElsewhere', message: `${node} is held by ${other}`, passedOver: true }
-    }
-    const stranger = foreign?.get(node)
-    if (stranger !== undefined) {
-      return { code: 'ForeignLockHeld', message: `${node} is ${stranger}`, passedOver: true }
-    }
-    const hold = onHold?.(node)
-    if (hold !== undefined) {
-      return { code: 'NodeOnHold', message: `${node} is on hold (${hold}); slipway release ${node}`, passedOver: true }
-    }
+    const kept = this.#keptByOthers(node, holder)
+    if (kept) return { ...kept, passedOver: true }
     const busy = role === 'ControlPlane' ? this.#controlPlaneBusy(node) : undefined
     if (busy) return busy
     for (const budget of [...budgetsOf(node), ...budgets]) {
@@ -254,6 +253,30 @@ class Pass {
       if (broken) return budget.away ? { ...broken, passedOver: true } : broken
     }
     return this.#lastForPods(node)
+  }
+
+  /** Why this very node may not go, where that says nothing of the next. */
+  passedOver(node: string, holder: string): Reason | undefined {
+    const kept = this.#keptByOthers(node, holder)
+    if (kept) return kept
+    for (const budget of this.#view.budgetsOf(node)) {
+      const broken = budget.away && this.#tally.broken(node, budget)
+      if (broken) return broken
+    }
+    return undefined
+  }
+
+  #keptByOthers(node: string, holder: string): Reason | undefined {
+    const { held, foreign, onHold } = this.#view
+    const other = this.#taken.get(node) ?? held.get(node)
+    if (other !== undefined && other !== holder) {
+      return { code: 'NodeHeldElsewhere', message: `${node} is held by ${other}` }
+    }
+    const stranger = foreign?.get(node)
+    if (stranger !== undefined) return { code: 'ForeignLockHeld', message: `${node} is ${stranger}` }
+    const hold = onHold?.(node)
+    if (hold === undefined) return undefined
+    return { code: 'NodeOnHold', message: `${node} is on hold (${hold}); slipway release ${node}` }
   }
 
   /**

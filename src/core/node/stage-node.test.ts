@@ -7,6 +7,8 @@ import {
   order,
   report,
   rollout,
+  setIfLasting,
+  setRollout,
   viewOf,
   wait,
 } from '../../../test/samples/node-views.ts'
@@ -103,6 +105,55 @@ describe('a node without a slot that is to stage', () => {
   })
 })
 
+describe('a node whose agent does not take what it is to stage', () => {
+  const waiting = rollout('Staging', {
+    ...{ since: at(1), deadline: at(1801), cordon: undefined, takenAt: undefined },
+    reason: { code: 'WaitingForAgent', message: 'the agent on w1 has not accepted the order yet', since: at(1) },
+  })
+  const late = rollout('RequiresAttention', {
+    ...{ since: at(1801), cordon: undefined, takenAt: undefined },
+    reason: {
+      code: 'OrderTimedOut',
+      message:
+        'the agent on w1 has not accepted the order within nodeTimeout (30m); look at its log, nothing was begun on the node',
+      since: at(1801),
+    },
+  })
+  const quiet = rollout('Staging', { since: at(1), cordon: undefined, takenAt: undefined })
+  const staged = { order: stage, report: report('Staged') }
+  const away = { node: { ready: 'False' } } as const
+  const cases: [string, Given, object][] = [
+    ['says so', { order: stage }, setIfLasting(waiting)],
+    ['waits for as long as its work may take', { order: stage, rollout: waiting, now: 1800 }, wait(1801)],
+    ['then calls for a person', { order: stage, rollout: waiting, now: 1801 }, setRollout(late)],
+    ['but not right after a change of leader', { order: stage, rollout: waiting, now: 1801, grace: 1860 }, wait(1860)],
+    ['and stays so', { order: stage, rollout: late, now: 3000 }, wait()],
+    ['says nothing of its agent while it is not Ready', { ...away, order: stage }, setIfLasting(quiet)],
+    ['nor is it late then', { ...away, order: stage, rollout: waiting, now: 1900 }, setIfLasting(quiet)],
+    [
+      'goes on when the agent takes it after all',
+      { order: stage, rollout: late, report: report('Accepted'), now: 1900 },
+      setIfLasting({ ...quiet, since: at(1900) }),
+    ],
+    [
+      'goes on when it has staged after all',
+      { ...staged, rollout: late, now: 1900 },
+      setIfLasting({ ...quiet, since: at(1900) }),
+    ],
+    ['says no longer what it waited for', { ...staged, rollout: waiting }, setIfLasting(quiet)],
+    ['that has staged and says so waits for its slot', { ...staged, rollout: quiet }, wait()],
+  ]
+  it.each(cases)('%s', (_name, given, expected) => {
+    expect(decideNode(viewOf({ ...staging, ...given }))).toEqual(expected)
+  })
+
+  it('is tried again under another name', () => {
+    const again = { ...operation, retry: { token: 'again' } }
+    const view = { ...viewOf({ ...staging, order: stage, rollout: late, now: 1900 }), staging: again }
+    expect(decideNode(view)).toMatchObject({ action: 'setOrder', order: { id: `${id}/2`, desired: 'Stage' } })
+  })
+})
+
 describe('what was staged for nobody any more', () => {
   it('is dropped', () => {
     expect(decideNode(viewOf({ grant: null, order: stage, report: report('Staged') }))).toEqual({ action: 'dropOrder' })
@@ -153,4 +204,12 @@ it.each([
 ] as const)('staging is %s', (state, given, said) => {
   const view = viewOf({ ...(given && { order: given }), ...(said && { report: said }) })
   expect(stagingState(view.state, id)).toBe(state)
+})
+
+it('staging is unheard where the agent has not taken the order in good time', () => {
+  const reason = { code: 'WaitingForAgent', message: 'not yet' } as const
+  const { state } = viewOf({ order: stage, rollout: rollout('Staging', { reason }) })
+  expect(stagingState(state, id)).toBe('unheard')
+  const taken = viewOf({ order: stage, rollout: rollout('Staging', { reason }), report: report('Accepted') })
+  expect(stagingState(taken.state, id)).toBe('asked')
 })

@@ -6,16 +6,25 @@ import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { WorkKind } from '../../api/window.ts'
 import { isOwed } from '../../core/hooks/decide-hooks.ts'
-import { type DatedClaim, decideGrants, type LedgerView, policyPaused, type Verdict } from '../../core/ledger/grants.ts'
+import {
+  type DatedClaim,
+  decideGrants,
+  type LedgerView,
+  passedOver,
+  policyPaused,
+  type Verdict,
+} from '../../core/ledger/grants.ts'
 import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
 import { cordonOwner, isReady, whyAway } from '../../core/node/node-facts.ts'
 import { holdOf } from '../../core/node/node-marks.ts'
+import { operationOfOrder } from '../../core/node/order.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import { isBroken } from '../../core/update/retry.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ControlPlaneEyes } from '../control-plane/control-plane-eyes.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
+import { stagingTurn } from '../update/staging-turn.ts'
 import { BudgetSets, type BudgetUse } from './budget-sets.ts'
 import type { ForeignLocks } from './foreign-locks.ts'
 import type { LedgerBook } from './ledger-book.ts'
@@ -111,6 +120,7 @@ export class GrantPass {
     const returns = new Map([...this.#returns, ...this.#lost()])
     const regrants = [...this.#regrants.values()].map((slot) => ({ ...slot, since }))
     const isOurs = await this.#takeLocks(operations, signal)
+    const stagesFirst = this.#stagingFirst(operations)
     let isLate = false
     let verdicts: readonly Verdict[] = []
     // As we knew them, not as they were found: a write that seemed to have failed may have been carried out.
@@ -121,6 +131,10 @@ export class GrantPass {
         return back?.nodeUID !== nodeUID || back.holder !== holder
       })
       const view = { ...this.#view(policy, [...kept, ...regrants]), served: servedAt(ledger.turns) }
+      const isPassedOver = passedOver(view)
+      for (const operation of operations) {
+        operation.passedOver = (node) => isPassedOver(node, operation.id) ?? stagesFirst(node, operation.id)
+      }
       const claims = () => operations.map((operation) => this.#claimOf(operation, view.held))
       verdicts = decideGrants(view, claims())
       // Wanted, or named by the policy, only since the locks were looked at: the next pass takes them first.
@@ -157,6 +171,22 @@ export class GrantPass {
       owners: [...owners],
       isAsking,
       againMs: isLate ? lateMs : soonest(this.#locks.standing().againMs, this.#hours.againMs(this.#ports.clock.now())),
+    }
+  }
+
+  /** Why a node that has no slot is not one operation's to stage: it does so for another that comes first. */
+  #stagingFirst(operations: readonly RunningOperation[]): (node: string, id: string) => Reason | undefined {
+    if (operations.length < 2) return () => undefined
+    const inTurn = [...stagingTurn(operations, (operation) => this.shut(operation))]
+    const places = new Map(inTurn.map(({ id }, place) => [id, place]))
+    return (node, id) => {
+      const order = this.#cluster.states.get(node)?.spec.order
+      if (order?.desired !== 'Stage') return undefined
+      const place = places.get(operationOfOrder(order)) ?? Number.POSITIVE_INFINITY
+      const other = place < (places.get(id) ?? 0) ? inTurn[place] : undefined
+      return other?.table.isStaging(node) && other.wantsStaged(node)
+        ? { code: 'NodeHeldElsewhere', message: `${node} stages for ${other.id} first` }
+        : undefined
     }
   }
 

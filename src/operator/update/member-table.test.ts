@@ -56,6 +56,34 @@ describe('staging', () => {
     expect(tableOf(hosts).table.nextToStage(2)).toEqual(expected)
   })
 
+  it.each<[string, readonly string[], Record<string, Host>, readonly string[]]>([
+    [
+      'take no room of those that could',
+      ['w1', 'w2'],
+      { w1: staged, w2: asked, w3: waiting, w4: waiting },
+      ['w3', 'w4'],
+    ],
+    ['stage themselves where there is room', ['w1', 'w2'], { w1: waiting, w2: waiting, w3: asked }, ['w1']],
+    ['leave it to those that could', ['w1'], { w1: waiting, w2: asked, w3: asked }, []],
+    [
+      'are passed over by the first of the control plane',
+      ['c1'],
+      { c1: waiting, c2: waiting, c3: staged, c4: staged },
+      ['c2'],
+    ],
+    ['keep no worker from staging beside the control plane', ['w1'], { c1: asked, w1: staged, w2: waiting }, ['w2']],
+  ])('nodes that could not go %s', (_name, kept, hosts, expected) => {
+    const { table } = tableOf(hosts)
+    expect(table.nextToStage(2, undefined, (name) => kept.includes(name))).toEqual(expected)
+  })
+
+  it.each<[string, Record<string, Host>]>([
+    ['where our own node, which comes last, has staged', { c1: staged, c2: waiting, c3: staged }],
+    ['where one that is away already comes first', { c1: staged, c2: { ...waiting, cordoned: true }, c3: staged }],
+  ])('the next of the control plane is asked %s', (_name, hosts) => {
+    expect(tableOf(hosts, 'c1').table.nextToStage(2)).toEqual(['c2'])
+  })
+
   it('only those of the present wave that have staged may go, those already away first, our own node last', () => {
     const hosts = { w1: staged, w2: { ...staged, cordoned: true }, w3: staged, w4: asked, w5: { ...staged, ...away } }
     const nodesOf = (given: Record<string, Host>) => [...tableOf(given, 'w1').table.staged()].map(({ node }) => node)

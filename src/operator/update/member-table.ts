@@ -166,42 +166,63 @@ export class MemberTable {
   }
 
   isStaging(name: string): boolean {
-    return this.#tally.staging.asked.has(name) || this.#tally.staging.ready.has(name)
+    return Object.values(this.#tally.staging).some((names) => names.has(name))
   }
 
-  stagingNames(limit: number): readonly string[] {
-    return first(this.#tally.staging.asked, limit)
+  /** Names of those that are so far with staging, a few of them. */
+  stagingNames(state: Exclude<StagingState, 'no'>, limit: number): readonly string[] {
+    return first(this.#tally.staging[state], limit)
   }
 
   /**
-   * The next nodes to stage, so that `ahead` of them do or have. The first workers may while the control plane has its turn, but
-   * never keep it from that; later waves are not touched. A node that is not Ready, or may not, keeps nobody.
+   * The next nodes to stage, so that `ahead` of them that could go do or have. The first workers may while the control plane has
+   * its turn, but never keep it from that; later waves are not touched. A node that is not Ready, or may not, keeps nobody.
+   * `isKept`: it could not go now; it stages where those that could leave room, and takes none of theirs.
    */
-  nextToStage(ahead: number, may: (name: string) => boolean = () => true): readonly string[] {
+  nextToStage(
+    ahead: number,
+    may: (name: string) => boolean = () => true,
+    isKept: (name: string) => boolean = () => false,
+  ): readonly string[] {
     this.#sort()
     const wave = this.#role
-    const { ControlPlane, Worker } = this.#tally.ahead
-    let roomInWave = ahead - this.#tally.ahead[wave]
-    let room = ahead - ControlPlane - Worker
+    const all = { ...this.#tally.ahead }
+    const going = this.#aheadWithout(isKept)
+    const room = (taken: Record<Role, number>, role: Role) =>
+      ahead - (role === wave ? taken[role] : taken.ControlPlane + taken.Worker)
     const names: string[] = []
-    // The control plane goes strictly in turn: its first must not wait for room that later ones have taken.
-    let firstIsDue = wave === 'ControlPlane'
-    for (
-      let turn = this.#firstWaiting();
-      turn < this.#order.end && (firstIsDue || Math.max(roomInWave, room) > 0);
-      turn++
-    ) {
+    // The control plane goes strictly in turn: the next that could must not wait for room that others have taken.
+    const due = wave === 'ControlPlane' ? this.#firstCandidate(isKept) : undefined
+    let isDue = due !== undefined
+    for (let turn = this.#firstWaiting(); turn < this.#order.end && (isDue || room(going, wave) > 0); turn++) {
       const member = this.#members.get(this.#order.names[turn] ?? '')
       if (member?.standing !== 'waiting' || !member.ready) continue
-      const isFirst = firstIsDue && member.role === wave
-      if (isFirst) firstIsDue = false
-      if (member.staging !== 'no' || !may(member.name)) continue
-      if (!isFirst && (member.role === wave ? roomInWave : room) <= 0) continue
-      names.push(member.name)
-      if (member.role === wave) roomInWave--
-      room--
+      const { name, role } = member
+      const kept = isKept(name)
+      const isFirst = name === due
+      if (isFirst) isDue = false
+      if (member.staging !== 'no' || !may(name)) continue
+      if (!isFirst && room(kept ? all : going, role) <= 0) continue
+      names.push(name)
+      all[role]++
+      if (!kept) going[role]++
     }
     return names
+  }
+
+  #firstCandidate(isKept: (name: string) => boolean): string | undefined {
+    for (const { node } of this.candidates()) if (!isKept(node)) return node
+    return undefined
+  }
+
+  /** How many stage or have, by role, without those. */
+  #aheadWithout(isKept: (name: string) => boolean): Record<Role, number> {
+    const ahead = { ...this.#tally.ahead }
+    for (const name of Object.values(this.#tally.staging).flatMap((names) => [...names])) {
+      const member = this.#members.get(name)
+      if (member?.ready && isKept(name)) ahead[member.role]--
+    }
+    return ahead
   }
 
   /** Waiting nodes that cannot go because they are not Ready, a few of them. */

@@ -37,7 +37,11 @@ export class MemberTally {
     done: new Set(),
     skipped: new Set(),
   }
-  readonly #staging: Readonly<Record<Exclude<StagingState, 'no'>, Set<string>>> = { asked: new Set(), ready: new Set() }
+  readonly #staging: Readonly<Record<Exclude<StagingState, 'no'>, Set<string>>> = {
+    asked: new Set(),
+    unheard: new Set(),
+    ready: new Set(),
+  }
   readonly #ahead: Record<Role, number> = { ControlPlane: 0, Worker: 0 }
 
   get counts(): Counts {

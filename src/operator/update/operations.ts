@@ -5,6 +5,7 @@ import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { ResolvedImage } from '../../api/os-image.ts'
+import type { Reason } from '../../api/reason.ts'
 import type { VersionPath } from '../../api/version-path.ts'
 import type { Work } from '../../api/work.ts'
 import { resolvedFor } from '../../core/image/resolved-image.ts'
@@ -24,6 +25,7 @@ import { isBroken } from '../../core/update/retry.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperationSource } from './operation-source.ts'
 import type { RunningOperation } from './running-operation.ts'
+import { stagingTurn } from './staging-turn.ts'
 
 interface Known {
   readonly update: DirectUpdate
@@ -89,16 +91,27 @@ export class Operations {
     this.leaving.delete(update)
   }
 
-  /** The operation that wants a node without a slot to stage, or for which it has and should keep what it has. */
-  stagingOn(node: string, { spec, status }: NodeState): Operation | undefined {
-    const wanting = this.running().find((operation) => operation.wantsStaged(node))
-    if (wanting) return wanting.operation
+  /**
+   * The operation that wants a node without a slot to stage, or for which it has and should keep what it has. `shut`: why nothing
+   * of one may begin now, by the policy.
+   */
+  stagingOn(
+    node: string,
+    { spec, status }: NodeState,
+    shut: (operation: RunningOperation) => Reason | undefined,
+  ): Operation | undefined {
+    const [first] = stagingTurn(this.#wantingStaged(node), shut)
+    if (first) return first.operation
     // What could not be staged says so until it is tried again or not wanted any more.
     if (status?.rollout && isBroken(status.rollout.phase)) return this.operation(status.rollout.operationID)
     if (spec.order?.desired !== 'Stage') return undefined
     const id = operationOfOrder(spec.order)
     // A leader that has just started does not know yet who wants what: what was staged for one that is to go on stays.
     return this.#running.get(ownerOfOperation(id))?.id === id ? undefined : this.#unfinished(id)
+  }
+
+  *#wantingStaged(node: string): Generator<RunningOperation> {
+    for (const operation of this.running()) if (operation.wantsStaged(node)) yield operation
   }
 
   /** Whether an operation other than the holder would take the node over now, cordoned and drained as it is. */

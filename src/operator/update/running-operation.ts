@@ -35,7 +35,7 @@ export interface Slots {
   heldBy(holder: string): number
 }
 
-/** At most so many nodes beyond those under work have staged or do so: downloads must not flood the network. */
+/** At most so many nodes that could go next have staged or do so: downloads must not flood the network. */
 const stagingAtMost = 500
 
 export class RunningOperation {
@@ -51,6 +51,8 @@ export class RunningOperation {
   readonly #kept = new Set<string>()
   /** Why its next node waits, as the last pass over the ledger found. */
   waitingFor: Reason | undefined
+  /** Why it cannot have a node as things stand, though it may have others, as the last pass over the ledger found. */
+  passedOver: (node: string) => Reason | undefined = () => undefined
   /** Why the next step of its path does not begin though this one is done, as the last look at the cluster found. */
   nextStepWaitsFor: Reason | undefined
 
@@ -158,7 +160,10 @@ export class RunningOperation {
   toStage(): readonly string[] {
     if (!this.#stages || haltOf(this.#terms.desired, this.#operation.update) || this.#stop()) return []
     const ahead = Math.min(stagingAtMost, Math.max(2, 2 * this.#workersAtOnce))
-    return this.table.nextToStage(ahead, (name) => this.#obstacleOf(name) === undefined)
+    // Where an order of somebody else's stands, none of ours can.
+    const may = (name: string) =>
+      this.#obstacleOf(name) === undefined && this.passedOver(name)?.code !== 'NodeHeldElsewhere'
+    return this.table.nextToStage(ahead, may, (name) => this.passedOver(name) !== undefined)
   }
 
   /** Whether the node stages for this operation, or should. */
@@ -213,8 +218,8 @@ export class RunningOperation {
   /** The control plane goes strictly in turn, so that its order can be told beforehand; of the workers, who has staged goes. */
   #requests(): Iterable<Request> {
     if (!this.#stages) return this.table.candidates()
-    const obstacle = (name: string) => this.#obstacleOf(name)
-    return this.table.inControlPlaneWave ? stagedInTurn(this.table, obstacle) : stagedFirst(this.table, obstacle)
+    const obstacles = { own: (name: string) => this.#obstacleOf(name), passedOver: this.passedOver }
+    return this.table.inControlPlaneWave ? stagedInTurn(this.table, obstacles) : stagedFirst(this.table, obstacles)
   }
 
   /** Who takes nobody away need not wait for those who are away already. */

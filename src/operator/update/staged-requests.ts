@@ -1,38 +1,52 @@
 // Which of the nodes that have staged ask for a slot, and in which order. A node that nobody can tell the work of asks only to
-// say what it waits for.
+// say what it waits for; so does one that cannot stage, since somebody else keeps it.
 
 import type { Reason } from '../../api/reason.ts'
 import type { Request } from '../../core/ledger/grants.ts'
 import type { MemberTable } from './member-table.ts'
 
-type ObstacleOf = (node: string) => Reason | undefined
+type ReasonOf = (node: string) => Reason | undefined
 
-/** Strictly in turn: the first that has not staged keeps all others. */
-export function* stagedInTurn(table: MemberTable, obstacleOf: ObstacleOf): Generator<Request> {
+export interface Obstacles {
+  /** By the operation's own judgement. */
+  readonly own: ReasonOf
+  /** Why the node is passed over, whether it has staged or not. */
+  readonly passedOver: ReasonOf
+}
+
+/** Strictly in turn: the first that could go and has not staged keeps all others. */
+export function* stagedInTurn(table: MemberTable, { own, passedOver }: Obstacles): Generator<Request> {
+  let kept: Request | undefined
   for (const request of table.candidates()) {
-    const obstacle = obstacleOf(request.node)
-    if (!obstacle && !table.hasStaged(request.node)) return
-    yield { ...request, obstacle }
+    const obstacle = own(request.node)
+    if (obstacle || table.hasStaged(request.node)) {
+      yield { ...request, obstacle }
+      continue
+    }
+    const reason = passedOver(request.node)
+    if (!reason) return
+    kept ??= { ...request, obstacle: reason }
   }
+  if (kept) yield kept
 }
 
 /** Who has staged goes; one with an obstacle keeps no other and comes last. */
-export function* stagedFirst(table: MemberTable, obstacleOf: ObstacleOf): Generator<Request> {
+export function* stagedFirst(table: MemberTable, obstacles: Obstacles): Generator<Request> {
   let kept: Request | undefined
   for (const request of table.staged()) {
-    const obstacle = obstacleOf(request.node)
+    const obstacle = obstacles.own(request.node)
     if (obstacle) kept ??= { ...request, obstacle }
     else yield request
   }
-  kept ??= nextUnstaged(table, obstacleOf)
+  kept ??= nextUnstaged(table, obstacles)
   if (kept) yield kept
 }
 
 /** Those that can stage do so in turn: if one was passed over, it is the first that has not. */
-function nextUnstaged(table: MemberTable, obstacleOf: ObstacleOf): Request | undefined {
+function nextUnstaged(table: MemberTable, { own, passedOver }: Obstacles): Request | undefined {
   for (const request of table.candidates()) {
     if (table.isStaging(request.node)) continue
-    const obstacle = obstacleOf(request.node)
+    const obstacle = own(request.node) ?? passedOver(request.node)
     return obstacle && { ...request, obstacle }
   }
   return undefined

@@ -33,12 +33,16 @@ function remedyOf({ kind, update }: Operation): string {
 
 /** What those that wait wait for, where none of them could go. */
 export function waitOf(table: MemberTable): Reason | undefined {
-  const staging = table.stagingNames(namedAtMost)
+  const staging = table.stagingNames('asked', namedAtMost)
   if (staging.length > 0) {
     return {
       code: 'NodesStaging',
       message: `${staging.join(', ')} fetch and check what they need before they are drained`,
     }
+  }
+  const [unheard] = table.stagingNames('unheard', 1)
+  if (unheard !== undefined) {
+    return { code: 'WaitingForAgent', message: `the agent on ${unheard} has not accepted the order yet` }
   }
   const [first] = table.notReady(1)
   return first === undefined
