@@ -23,6 +23,29 @@ const budget = (name: string, app: string) => ({
 /** One pod, and a budget that wants one. */
 export const single = [pod('single', 'w1'), budget('single', 'single')]
 
+/** A Job has no scale, so that nobody can reckon how many of its pods may be away. */
+export const unscaled = {
+  job: {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'unscaled', namespace: 'default' },
+    spec: {
+      suspend: true,
+      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'a' }] } },
+    },
+  },
+  podsOf: (uid: string) => {
+    const made = pod('unscaled', 'w1')
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'unscaled', uid, controller: true }
+    const relaxed = budget('unscaled', 'unscaled')
+    const { selector } = relaxed.spec
+    return [
+      { ...made, metadata: { ...made.metadata, ownerReferences: [owner] } },
+      { ...relaxed, spec: { maxUnavailable: 1, selector } },
+    ]
+  },
+}
+
 export const twice = [pod('twice', 'w1'), budget('twice-a', 'twice'), budget('twice-b', 'twice')]
 
 /** Each node is full but for one CPU. */

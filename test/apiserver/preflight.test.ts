@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type DirectUpdateSpec, type DirectUpdateStatus, directUpdates } from '../../src/api/direct-update.ts'
+import { jobs } from '../../src/api/kube.ts'
 import { type CheckName, type CheckReport, checkNames } from '../../src/api/preflight.ts'
 import { startApiServer } from '../bed/api-server.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
@@ -10,7 +11,7 @@ import { kubectl } from '../rollout-rig/installation.ts'
 import { runSlipway } from '../rollout-rig/slipway-process.ts'
 import { expectRightsUsed, rightsTitle } from '../rollout-rig/used-rights.ts'
 import { current, lookAt, next, PreflightBed, toNext } from './preflight-bed.ts'
-import { large, lease, serviceRange, single, slice, twice, webhook } from './preflight-objects.ts'
+import { large, lease, serviceRange, single, slice, twice, unscaled, webhook } from './preflight-objects.ts'
 import { realClient } from './real-client.ts'
 
 const missing = await whyNoApiServer()
@@ -114,6 +115,17 @@ const cases: readonly Case[] = [
     arrange: (bed) => bed.apply(...single),
     undo: (bed) => bed.remove(...single),
     says: /default\/single \(wants 1 of 1 pods healthy, as default\/single\)/,
+  },
+  {
+    check: 'DisruptionBudgets',
+    what: 'a budget that the controller cannot reckon',
+    arrange: async (bed) => {
+      await bed.apply(unscaled.job)
+      const { metadata } = await bed.api.get(jobs, { name: 'unscaled', namespace: 'default' }, signal)
+      await bed.apply(...unscaled.podsOf(metadata.uid))
+    },
+    undo: (bed) => bed.remove(...unscaled.podsOf(''), unscaled.job),
+    says: /cannot reckon.*: default\/unscaled \(.*does not implement the scale subresource\); give them minAvailable/,
   },
   {
     check: 'PodsUnderTwoBudgets',

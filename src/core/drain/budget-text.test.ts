@@ -35,6 +35,21 @@ const homeless = pod('homeless', {
   ],
 })
 const going = pod('old', { node: 'w3', going: true })
+/** As the disruption controller says it of pods that a Job owns; the numbers are those of before. */
+const unreckonable: PodDisruptionBudget = {
+  ...budget(0, 2, 1, 2),
+  status: {
+    ...{ disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 },
+    conditions: [
+      {
+        type: 'DisruptionAllowed',
+        status: 'False',
+        reason: 'SyncFailed',
+        message: 'jobs.batch does not implement the scale subresource',
+      },
+    ],
+  },
+}
 
 describe('who keeps a budget from allowing', () => {
   it.each<[string, PodDisruptionBudget, readonly Pod[], string | undefined]>([
@@ -64,6 +79,12 @@ describe('who keeps a budget from allowing', () => {
       budget(0, 1, 1, 1),
       [pod('done', { phase: 'Succeeded' }), well('a')],
       'it wants all of its 1 pods, so that it never allows one to go; add a replica or lower what it wants',
+    ],
+    [
+      'nobody, where the cluster cannot reckon it',
+      unreckonable,
+      [well('a'), sick],
+      'the cluster cannot reckon it (jobs.batch does not implement the scale subresource); give it minAvailable as a number',
     ],
     ['pods that do not exist', budget(0, 1, 1, 3), [well('a')], 'only 1 of its 3 pods exist'],
   ])('%s', (_name, of, pods, expected) => {

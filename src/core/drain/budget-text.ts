@@ -16,10 +16,21 @@ export function budgetState(budget: PodDisruptionBudget): string {
 }
 
 /**
+ * Why the cluster cannot reckon it, in its own words: then it allows nobody to go, and its numbers are of before. It is so with
+ * percentages and `maxUnavailable` over pods whose owner has no scale.
+ */
+export function unreckoned({ status }: PodDisruptionBudget): string | undefined {
+  const told = status?.conditions?.find(({ type, status: holds }) => type === 'DisruptionAllowed' && holds === 'False')
+  return told?.reason === 'SyncFailed' ? (told.message || 'SyncFailed').slice(0, 300) : undefined
+}
+
+/**
  * The very pod that keeps the budget from allowing, or why none is to be blamed; `pods` are those the budget selects.
  * Undefined where nothing can be said that the budget's own state does not say.
  */
 export function budgetKeeper(budget: PodDisruptionBudget, pods: readonly Pod[]): string | undefined {
+  const failure = unreckoned(budget)
+  if (failure !== undefined) return `the cluster cannot reckon it (${failure}); give it minAvailable as a number`
   const { desiredHealthy = 0, expectedPods = 0 } = budget.status ?? {}
   const alive = pods.filter((pod) => !hasEnded(pod))
   const [keeper] = alive.flatMap((pod) => troubleOf(pod) ?? []).toSorted((a, b) => a.rank - b.rank)

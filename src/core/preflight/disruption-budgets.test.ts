@@ -24,6 +24,11 @@ describe('the check DisruptionBudgets', () => {
     ['one that can', budget({}), 'Passed: 1 budgets can allow evictions'],
     ['one that wants all', budget({ desiredHealthy: 3 }), never(3, 3)],
     ['one that wants more than there are', budget({ desiredHealthy: 5 }), never(5, 3)],
+    [
+      'one that the cluster cannot reckon',
+      budget({ current: false, unreckoned: 'jobs.batch does not implement the scale subresource' }),
+      'Failed: PodDisruptionBudgets that the cluster cannot reckon, so that they allow no eviction: shop/web (jobs.batch does not implement the scale subresource); give them minAvailable as a number',
+    ],
     ['one for nobody', budget({ expectedPods: 0, desiredHealthy: 0 }), 'Passed: 1 budgets can allow evictions'],
     [
       'one whose status is old',

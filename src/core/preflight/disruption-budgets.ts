@@ -8,6 +8,14 @@ export const disruptionBudgets: Check = {
   judge: seeing(
     ({ pods }) => pods,
     ({ budgets }, view) => {
+      const broken = budgets.flatMap(({ name, unreckoned }) =>
+        unreckoned === undefined ? [] : [`${name} (${unreckoned})`],
+      )
+      if (broken.length > 0) {
+        return blocked(view)(
+          `PodDisruptionBudgets that the cluster cannot reckon, so that they allow no eviction: ${nameList(broken)}; give them minAvailable as a number`,
+        )
+      }
       const never = budgets.filter(
         ({ current, expectedPods, desiredHealthy }) => current && expectedPods > 0 && desiredHealthy >= expectedPods,
       )

@@ -1,6 +1,7 @@
 // Pods go by once and leave sums behind: with 150,000 of them nothing else would fit.
 
 import type { Container, Pod, PodDisruptionBudget } from '../../api/kube.ts'
+import { unreckoned } from '../drain/budget-text.ts'
 import { type Drain, ruleFor } from '../drain/drain-policy.ts'
 import { podName } from '../drain/workload-of.ts'
 import { parseQuantity } from '../kubernetes/quantity.ts'
@@ -96,8 +97,10 @@ export class PodTally {
 
 function sightOf({ budget, pods, example }: Tallied): BudgetSight {
   const { metadata, status } = budget
+  const failure = unreckoned(budget)
   return {
     name: nameOf(budget),
+    ...(failure !== undefined && { unreckoned: failure }),
     current: status?.observedGeneration !== undefined && status.observedGeneration === metadata.generation,
     expectedPods: status?.expectedPods ?? 0,
     desiredHealthy: status?.desiredHealthy ?? 0,

@@ -55,6 +55,8 @@ export interface PodRequest {
 export interface BudgetSight {
   /** `shop/web` */
   readonly name: string
+  /** Why the cluster cannot reckon it: then it allows nobody to go. */
+  readonly unreckoned?: string
   /** Whether its status speaks of the budget as it is now. */
   readonly current: boolean
   readonly expectedPods: number
