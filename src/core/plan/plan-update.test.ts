@@ -291,13 +291,13 @@ describe('planning', () => {
       name: 'kubelets without kubeadm: nothing upgrades the API servers',
       hosts: whole,
       spec: { kubernetes: { version: 'v1.36.3', components: ['kubelet', 'kubectl'] } },
-      plan: 'lasting KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
+      plan: 'open KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.36.3): upgrade the control plane first',
     },
     {
       name: 'kubelets of the control plane alone without kubeadm, two minors up',
       hosts: { c1: { labels: { pool: 'a' } }, w1: {} },
       spec: { kubernetes: { version: 'v1.37.0', components: ['kubelet'] }, ...pool('a') },
-      plan: 'lasting KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.37.0): upgrade the control plane first',
+      plan: 'open KubeletWouldBeNewer: the oldest API server runs v1.35.4; a kubelet must not be newer (v1.37.0): upgrade the control plane first',
     },
     {
       name: 'kubelets without kubeadm, up to their API servers',
