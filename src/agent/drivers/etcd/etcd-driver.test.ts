@@ -25,7 +25,8 @@ async function bench(answers: Parameters<StepBench['answers']>[0] = {}) {
   await notePeers(made.context, etcd, made.signal)
   const [check, , restart] = etcdDriver(etcd).steps(order) as readonly [ActStep, JobStep, JobStep]
   const answersNow = (recorded: Parameters<StepBench['answers']>[0]) => made.answers(recorded)
-  return { ...made, answersNow, context: made.context, signal: made.signal, etcd, check, restart }
+  const putMore = (path: string, content: string) => made.put(path, content)
+  return { ...made, answersNow, putMore, context: made.context, signal: made.signal, etcd, check, restart }
 }
 
 describe('the members of etcd', () => {
@@ -88,17 +89,20 @@ describe('the restart', () => {
 })
 
 describe('a systemd that does not answer just now', () => {
+  const booted = '/run/systemd/system'
   const mute = { 'systemctl show': { exitCode: 1, stderr: 'Failed to connect to bus: Connection refused\n' } }
 
   it('is no host without etcd when it is to be upgraded', async () => {
     const made = new StepBench(order)
+    await made.put(booted, '')
     made.answers(mute)
     const staged = etcdDriver(new RecordedEtcd([])).stage?.(made.context, made.signal)
     await expect(staged).rejects.toMatchObject({ code: 'StagingFailed', message: expect.stringContaining('bus') })
   })
 
   it('lets no member be touched', async () => {
-    const { context, signal, check, answersNow } = await bench()
+    const { context, signal, check, answersNow, putMore } = await bench()
+    await putMore(booted, '')
     answersNow(mute)
     await expect(check.holds?.(context, signal)).rejects.toThrow('Connection refused')
   })

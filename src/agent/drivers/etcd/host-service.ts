@@ -8,15 +8,15 @@ import {
 import type { Host } from '../../../ports/host.ts'
 
 export const etcdUnit = 'etcd.service'
-/** As a shell says it: a host without systemd has no services of it. */
-const noSuchProgram = 127
+/** Where it is not, the host was not booted by systemd and has no services of it. */
+const bootedBySystemd = '/run/systemd/system'
 
 /** Whether etcd runs as a service of this host. One in a static pod is kubeadm's. */
 export async function isHostService(host: Host, signal: AbortSignal): Promise<boolean> {
   if ((await host.files.look('/etc/kubernetes/manifests/etcd.yaml')).kind !== 'none') return false
   const command = { argv: ['systemctl', 'show', '--property=LoadState', etcdUnit] }
   const { exitCode, stdout, stderr } = await host.run(command, signal)
-  if (exitCode !== 0 && exitCode !== noSuchProgram) {
+  if (exitCode !== 0 && (await host.files.look(bootedBySystemd)).kind !== 'none') {
     const said = (stderr || stdout).trim().slice(-400)
     throw new SlipwayError('CannotReach', `systemctl cannot tell whether there is an ${etcdUnit}: ${said}`)
   }
