@@ -33,8 +33,6 @@ export type Resolution =
       readonly fault?: Path['fault']
       /** Every node is there already, or further: nothing is on offer that would change one. */
       readonly idle: boolean
-      /** What others say of versions may make another path of it. */
-      readonly open: boolean
     }
   | { readonly resolved: false; readonly reason: Reason; readonly lasting: boolean }
 
@@ -93,7 +91,6 @@ export function resolveVersions(view: ResolveView): Resolution | undefined {
     },
     ...(fault && { fault }),
     idle: isPattern(text) && isPlain(spec) && running.every((one) => one === undefined || isThere(one, target)),
-    open: wish.kind === 'latest' || fault?.unlisted === true,
   }
 }
 
