@@ -133,7 +133,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a restarted agent starts a second copy of a running step',
     rule: '4',
-    seed: 32,
+    seed: 22,
     edits: [
       {
         file: 'src/agent/step-runner.ts',
