@@ -145,6 +145,16 @@ describe('staging that does not come to its end', () => {
     expect(bench.host.ended_).toHaveLength(1)
   })
 
+  it('is ended by the next life of the agent where the order is withdrawn by then', async () => {
+    const bench = await staging()
+    bench.kill()
+    bench.cluster.place(scriptOrder({ desired: 'Withdraw' }))
+    bench.restart()
+    await bench.clock.advance(1_000)
+    expect(bench.order).toMatchObject({ id: 'op-1', state: 'Withdrawn' })
+    expect(bench.host.ended_).toHaveLength(1)
+  })
+
   it('goes on without the agent, and is ended by the next one when the API says that another order took its place', async () => {
     const bench = await staging()
     bench.kill()

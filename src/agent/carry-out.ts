@@ -24,10 +24,10 @@ import {
   type Permission,
   permissionByWatch,
   permissionToStart,
-  type Refusal,
 } from './permission.ts'
 import { hasRun, reopenLost } from './reopen-lost.ts'
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
+import { mustSettle, settle } from './settle.ts'
 import { runStep, type StepOutcome } from './step-runner.ts'
 import { stuckCode } from './stuck-disk.ts'
 import { planUndo, type UndoPlan } from './undo-plan.ts'
@@ -83,13 +83,13 @@ export async function carryOut(
   if (folder.failure) return await undo(task, failedBefore(folder.failure), signal)
   if (lost) return await undo(task, lost, signal)
   const unbegun = hasBegun(folder) ? undefined : askedBack(shop, folder.accepted.order)
-  if (unbegun) return close(task, 'Withdrawn', { reason: unbegun })
+  if (unbegun) return await closeUnfinished(task, 'Withdrawn', { reason: unbegun }, signal)
   await noteRelease(task)
   if (!folder.released && !stop && !isTold(shop, folder.accepted.order)) {
     shop.tell(progressReport(folder, steps), acceptedMs)
   }
   const staged = await stage(task, signal)
-  if (!staged.may) return close(task, staged.end, { reason: staged.reason })
+  if (!staged.may) return await closeUnfinished(task, staged.end, { reason: staged.reason }, signal)
   await noteRelease(task)
   if (!folder.released && !stop) return progressReport(folder, steps, 'Staged')
   const work = steps.slice(0, folder.accepted.steps.length)
@@ -100,7 +100,10 @@ export async function carryOut(
     // It may have been asked back while the step waited.
     const back = result?.outcome === 'done' ? undefined : whyBackNow(task)
     if (back) return await undo(task, { index, finishedAt: shop.clock.now(), reason: back }, signal)
-    if (result?.outcome === 'stopped') return await closeStopped(task, result.permission, signal)
+    if (result?.outcome === 'stopped') {
+      const { end, reason } = result.permission
+      return await closeUnfinished(task, end, { reason }, signal)
+    }
     if (index < work.length - 1) shop.tell(progressReport(folder, steps), soonMs)
   }
   return close(task, 'Succeeded', {})
@@ -260,7 +263,9 @@ async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promis
   // What was asked back did not fail.
   const broken = isCancelled ? [] : [failed]
   const reason = pointOfNoReturn ? noReturn(failed.reason, pointOfNoReturn) : failed.reason
-  if (steps.length === first && !isCancelled) return close(task, 'Failed', { failed: broken, reason })
+  if (steps.length === first && !isCancelled && !mustSettle(task)) {
+    return await closeUnfinished(task, 'Failed', { failed: broken, reason }, signal)
+  }
   if (!folder.failure) await folder.fail({ ...failed, finishedAt: failed.finishedAt.toISOString() })
   const isToRun = (index: number) => plan.steps.includes(folder.names[index] ?? '') && !folder.steps[index]?.done
   for (const [offset, step] of steps.slice(first).entries()) {
@@ -268,49 +273,47 @@ async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promis
     if (!isToRun(index)) continue
     const result = await takeStep(task, index, step, signal)
     if (result.outcome === 'done') continue
-    if (result.outcome === 'stopped') await settle(task, result.permission.reason, signal)
     const second =
       result.outcome === 'failed'
         ? result.failed
         : { index, finishedAt: shop.clock.now(), reason: unstarted(step, result.permission.reason) }
     const left = folder.names.filter((_, at) => at >= index && isToRun(at))
     const both = { failed: [...broken, second], reason: undoFailed(reason, second, left, shop.nodeName) }
-    return close(task, 'Failed', both)
+    return await closeUnfinished(task, 'Failed', both, signal)
   }
   const rolledBack = plan.steps.length > 0 && !pointOfNoReturn
-  if (isCancelled) return close(task, 'Withdrawn', { reason: failed.reason, rolledBack })
+  if (isCancelled) return await closeUnfinished(task, 'Withdrawn', { reason: failed.reason, rolledBack }, signal)
   const ran = folder.names.filter((_, at) => at >= first && hasRun(folder, at))
   const told = rolledBack ? takenBack(reason, plan, ran) : reason
-  return close(task, 'Failed', { failed: broken, reason: told, rolledBack })
+  return await closeUnfinished(task, 'Failed', { failed: broken, reason: told, rolledBack }, signal)
 }
 
 function unstarted({ name }: Step, { code, message }: Reason): Reason {
   return { code, message: `step ${name} was not run: ${message}`.slice(0, 4096) }
 }
 
-async function closeStopped(task: Task, { end, reason }: Refusal, signal: AbortSignal): Promise<AgentOrder> {
-  await settle(task, reason, signal)
-  return close(task, end, { reason })
-}
-
-async function settle({ shop, folder, order, steps, context }: Task, reason: Reason, signal: AbortSignal) {
-  const hasStepRun = ({ name }: Step) => hasRun(folder, folder.names.indexOf(name))
-  for (const driver of shop.drivers) {
-    if (!driver.settle || !driver.concerns(order) || !driver.steps(order).some(hasStepRun)) continue
-    shop.tell({ ...progressReport(folder, steps), reason }, soonMs)
-    await driver.settle({ ...context, begunInBoot: undefined }, signal)
-  }
+/** The order stays open, and this is done again, until nothing of it is left that would change the host later. */
+async function closeUnfinished(
+  task: Task,
+  state: Exclude<EndState, 'Succeeded'>,
+  why: Ending,
+  signal: AbortSignal,
+): Promise<AgentOrder> {
+  await settle(task, why.reason, signal)
+  return close(task, state, why)
 }
 
 function stopped(reason: Reason): Permission {
   return { may: false, end: 'Withdrawn', reason }
 }
 
-async function close(
-  { shop, folder, order, steps }: Task,
-  state: EndState,
-  why: { readonly reason?: Reason; readonly failed?: readonly FailedStep[]; readonly rolledBack?: boolean },
-): Promise<AgentOrder> {
+interface Ending {
+  readonly reason?: Reason
+  readonly failed?: readonly FailedStep[]
+  readonly rolledBack?: boolean
+}
+
+async function close({ shop, folder, order, steps }: Task, state: EndState, why: Ending): Promise<AgentOrder> {
   const report = endReport(folder, steps, { state, finishedAt: shop.clock.now(), ...why })
   await folder.close(state, report)
   shop.log.info('order ended', { order: order.id, state, ...(report.reason && { reason: report.reason.code }) })

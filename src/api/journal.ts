@@ -68,6 +68,9 @@ export const longWorkSchema = z.strictObject({
   process: processIdentity.optional(),
 })
 
+/** `notes/long-work`: all such work that was begun, so that none of it outlives its order. */
+export const longWorksSchema = z.strictObject({ names: z.array(z.string()) })
+
 /** `step-NN-name.done`: written after the effect was seen. */
 export const stepDoneSchema = z.strictObject({
   step: z.string().max(64),

@@ -127,9 +127,9 @@ export interface Driver {
   /** In order; the same for the same order, always. */
   steps(order: Order): readonly Step[]
   /**
-   * Asked before the last word on an order that is stopped between its steps, withdrawn or out of time, when a step of this driver
-   * has run: takes away what would still change the host by itself later. The order stays open, and it is asked again, until it does
-   * not throw.
+   * Asked before the last word on an order that was begun and did not succeed, unless this driver's way back has run: takes away what
+   * would still change the host by itself later, whichever driver's step brought it there. The order stays open, and it is asked again,
+   * until it does not throw.
    */
   settle?(context: StepContext, signal: AbortSignal): Promise<void>
   readonly undo: Undo

@@ -1,13 +1,12 @@
 // Work that takes minutes and is no step: what is fetched while the node still works. Like a step's program it runs in a transient
 // unit, held until its identity is on the disk: an agent that comes back waits for it instead of starting it again.
 
-import { longWorkSchema } from '../../api/journal.ts'
+import { longWorkSchema, longWorksSchema } from '../../api/journal.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { formatDuration } from '../../core/duration.ts'
-import type { Host, JobState, ProcessIdentity } from '../../ports/host.ts'
+import type { JobState } from '../../ports/host.ts'
 import { jobName } from '../job-name.ts'
 import { sha256 } from '../journal/sealed-file.ts'
-import { NoLongerWanted } from '../while-wanted.ts'
 import type { StepContext } from './driver.ts'
 
 export interface LongWork {
@@ -24,6 +23,7 @@ export interface LongWorkEnd {
   readonly output: string
 }
 
+const listNote = 'long-work'
 const logBytes = 8 * 1024 * 1024
 const outputBytes = 64 * 1024
 const killAfterSeconds = 10
@@ -39,7 +39,7 @@ export async function longWork(context: StepContext, work: LongWork, signal: Abo
   const known = await notes.read(name, longWorkSchema)
   // What ended before a boot may have been lost with it.
   if (known?.process && known.process.bootId === (await host.bootId())) {
-    await untilEnded(host, known.process, signal)
+    await host.ended(known.process, signal)
     const state = await host.look(known.process, pathsOf(context, name, known.starts).result)
     if (state.state === 'exited') return await conclude(context, name, work, known.starts, state.exitCode)
   }
@@ -47,6 +47,19 @@ export async function longWork(context: StepContext, work: LongWork, signal: Abo
   const state = await start(context, name, work, starts, signal)
   if (state.state === 'exited') return await conclude(context, name, work, starts, state.exitCode)
   throw new SlipwayError('StagingFailed', `${work.name} was killed: it left no exit code`)
+}
+
+/** It outlives the agent, but not its order: whichever life began it, nothing of it is left running. */
+export async function endLongWork(
+  { host, notes }: Pick<StepContext, 'host' | 'notes'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { names } = (await notes.read(listNote, longWorksSchema)) ?? { names: [] }
+  for (const name of names) {
+    const known = await notes.read(name, longWorkSchema)
+    // The host ends nothing of another boot.
+    if (known?.process) await host.end(known.process, graceMs, signal)
+  }
 }
 
 async function start(
@@ -59,6 +72,7 @@ async function start(
   const { host, order, nodeName, notes } = context
   const { folder, log, result } = pathsOf(context, name, starts)
   await host.disk.makeFolder(folder)
+  await list(context, name)
   const limit = ['timeout', '-k', String(killAfterSeconds), String(Math.ceil(timeoutMs / 1000))]
   const job = {
     name: jobName(order.id, name, starts),
@@ -76,18 +90,13 @@ async function start(
     await host.end(held.identity, 0, signal)
     throw error
   }
-  await untilEnded(host, held.identity, signal)
+  await host.ended(held.identity, signal)
   return await host.look(held.identity, result)
 }
 
-/** It outlives the agent, but not the wish for it. */
-async function untilEnded(host: Host, process: ProcessIdentity, signal: AbortSignal): Promise<void> {
-  try {
-    await host.ended(process, signal)
-  } catch (error) {
-    if (signal.reason instanceof NoLongerWanted) await host.end(process, graceMs, new AbortController().signal)
-    throw error
-  }
+async function list({ notes }: StepContext, name: string): Promise<void> {
+  const { names } = (await notes.read(listNote, longWorksSchema)) ?? { names: [] }
+  if (!names.includes(name)) await notes.write(listNote, { names: [...names, name] })
 }
 
 /** Told once: asked for again it is done again, for what it brought may be gone. */

@@ -1,4 +1,4 @@
-// For an order that is stopped half-way: what is only staged is dropped, what is booted is confirmed or left again. Otherwise any
+// For an order that ends half-way: what is only staged is dropped, what is booted is confirmed or left again. Otherwise any
 // later reboot would boot the image, and the guard would reboot a node that has its pods back.
 
 import { SlipwayError } from '../../../api/slipway-error.ts'
@@ -6,12 +6,12 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { StepContext } from '../driver.ts'
 import { guardReturned, isGuardSet, removeGuard } from './boot-guard.ts'
 import { confirmBooted } from './confirm-image.ts'
-import { hadItBefore, imageStatus, isWanted, planOf } from './image-state.ts'
+import { findPlan, hadItBefore, imageStatus, isWanted } from './image-state.ts'
 import { dropStaged, leaveBooted } from './return-image.ts'
 
 export async function settleImage(context: StepContext, clock: Clock, signal: AbortSignal): Promise<void> {
-  const plan = await planOf(context)
-  if (hadItBefore(plan)) return
+  const plan = await findPlan(context)
+  if (!plan || hadItBefore(plan)) return
   const { booted } = await imageStatus(context.host, signal)
   if (!isWanted(plan, booted)) return await dropStaged(context, signal)
   // Cut off on its way back.

@@ -1,0 +1,63 @@
+// Before the last word on an order that did not come to its good end: nothing of it may change the host by itself any more.
+
+import type { AgentOrder, Order } from '../api/node-state.ts'
+import type { Reason } from '../api/reason.ts'
+import { SlipwayError } from '../api/slipway-error.ts'
+import { LinkedAbort } from '../kube/linked-abort.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Driver, Step, StepContext } from './drivers/driver.ts'
+import { endLongWork } from './drivers/long-work.ts'
+import type { OrderFolder } from './journal/order-folder.ts'
+import { hasRun } from './reopen-lost.ts'
+import { hasBegun, progressReport } from './report.ts'
+
+interface Unsettled {
+  readonly shop: {
+    readonly clock: Clock
+    readonly drivers: readonly Driver[]
+    tell(report: AgentOrder, withinMs?: number): void
+  }
+  readonly folder: OrderFolder
+  readonly order: Order
+  readonly steps: readonly Step[]
+  readonly context: Omit<StepContext, 'begunInBoot'>
+}
+
+const soonMs = 5_000
+/** What is killed goes at once, unless it waits for a disk or a server that does not answer. */
+const endMs = 60_000
+
+export function mustSettle({ shop, order }: Pick<Unsettled, 'shop' | 'order'>): boolean {
+  return shop.drivers.some((driver) => driver.settle !== undefined && driver.concerns(order))
+}
+
+export async function settle(task: Unsettled, reason: Reason | undefined, signal: AbortSignal): Promise<void> {
+  await endWork(task, signal)
+  const { shop, folder, order, steps, context } = task
+  if (!hasBegun(folder)) return
+  for (const driver of shop.drivers) {
+    if (!driver.settle || !driver.concerns(order) || hasGoneBack(driver, task)) continue
+    shop.tell({ ...progressReport(folder, steps), ...(reason && { reason }) }, soonMs)
+    await driver.settle({ ...context, begunInBoot: undefined }, signal)
+  }
+}
+
+/** It has taken itself back, or tried to and said what is left. */
+function hasGoneBack({ undo }: Driver, { folder, order }: Unsettled): boolean {
+  return undo.possible && undo.steps(order).some(({ name }) => hasRun(folder, folder.names.indexOf(name)))
+}
+
+async function endWork({ shop, context }: Unsettled, signal: AbortSignal): Promise<void> {
+  const limit = new LinkedAbort(signal)
+  const late = new SlipwayError('StepFailed', 'what was fetched for the order was told to end, and goes on')
+  const cancel = shop.clock.after(endMs, () => limit.abort(late))
+  try {
+    await endLongWork(context, limit.signal)
+  } catch (error) {
+    if (error !== late) throw error
+    await context.warn(late.message)
+  } finally {
+    cancel()
+    limit.abort('the work is over')
+  }
+}
