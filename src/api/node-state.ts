@@ -169,6 +169,11 @@ export const agentStatusSchema = z.strictObject({
         .max(64)
         .optional()
         .describe('the boot in which the host first asked for that reboot; in a later one nothing is asked for'),
+      rebootWrittenAt: instantText
+        .optional()
+        .describe(
+          'when the file that asks for it was written last in that boot; written later, it asks for another one',
+        ),
       failure: reasonSchema.optional().describe('what the maintenance script said went wrong'),
     })
     .optional()

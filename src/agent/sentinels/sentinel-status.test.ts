@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Sentinels } from '../../api/node-state.ts'
 import { type Sighting, sentinelStatus } from './sentinel-status.ts'
 
 const then = '2026-01-01T00:00:00.000Z'
@@ -25,7 +26,6 @@ describe('the first instant a reboot was asked for', () => {
   const cases: readonly { seen: Sighting['rebootRequired']; before?: string; since?: string }[] = [
     { seen: true, since: now },
     { seen: true, before: then, since: then },
-    { seen: 'Anew', before: then, since: now },
     { seen: 'Unknown', before: then, since: then },
     { seen: 'Unknown' },
     { seen: false, before: then },
@@ -39,21 +39,27 @@ describe('the first instant a reboot was asked for', () => {
     expect(status.rebootRequired).toBe(since)
   })
 
-  const boots: readonly { seen: Sighting['rebootRequired']; before?: string; boot?: string }[] = [
-    { seen: true, boot: 'this' },
-    { seen: true, before: 'earlier', boot: 'earlier' },
-    { seen: 'Anew', before: 'earlier', boot: 'this' },
-    { seen: 'Unknown', before: 'earlier', boot: 'earlier' },
-    { seen: false, before: 'earlier' },
+  const [early, late] = ['2026-01-01T06:00:00.000Z', '2026-01-01T18:00:00.000Z']
+  const asked = { rebootRequired: then, rebootAskedIn: 'this', rebootWrittenAt: early }
+  const old = { ...asked, rebootAskedIn: 'earlier' }
+  const anew = { rebootRequired: now, rebootAskedIn: 'this', rebootWrittenAt: late }
+  const boots: readonly [string, Sighting['rebootRequired'], Sentinels | undefined, string, Sentinels][] = [
+    ['a file that was not there', true, undefined, late, anew],
+    ['a file that is written again in the same boot', true, asked, late, { ...asked, rebootWrittenAt: late }],
+    ['a file that outlives its boot', true, old, early, old],
+    ['a file that is written again in a later boot', true, old, late, anew],
+    ['a command that cannot be run in a later boot', 'Unknown', old, late, old],
+    ['a file that is gone', false, old, late, {}],
   ]
-  it.each(boots)('is of a boot: seen $seen, before in $before: $boot', ({ seen, before, boot }) => {
-    const known = before === undefined ? undefined : { rebootRequired: then, rebootAskedIn: before }
-    const status = sentinelStatus(known, { rebootRequired: seen ?? false, bootID: 'this' }, now)
-    expect(status.rebootAskedIn).toBe(boot)
+  it.each(boots)('is of a boot: %s', (_, rebootRequired, before, rebootWrittenAt, expected) => {
+    const seen = { rebootRequired: rebootRequired ?? false, bootID: 'this', rebootWrittenAt }
+    expect(sentinelStatus(before, seen, now)).toEqual(expected)
   })
 
-  it('of which an older agent did not tell the boot is left so', () => {
-    const known = { rebootRequired: then }
-    expect(sentinelStatus(known, { rebootRequired: true, bootID: 'this' }, now)).toEqual(known)
+  it('of which an older agent did not tell the boot is left so until the file is written again', () => {
+    const known = { rebootRequired: early }
+    const seen = { rebootRequired: true, bootID: 'this' } as const
+    expect(sentinelStatus(known, { ...seen, rebootWrittenAt: then }, now)).toEqual(known)
+    expect(sentinelStatus(known, { ...seen, rebootWrittenAt: late }, now)).toEqual(anew)
   })
 })

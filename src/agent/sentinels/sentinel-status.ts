@@ -5,7 +5,9 @@ import type { Reason } from '../../api/reason.ts'
 export interface Sighting {
   readonly maintenanceRequired?: boolean | 'Anew'
   readonly maintenanceInProgress?: boolean
-  readonly rebootRequired?: boolean | 'Anew' | 'Unknown'
+  readonly rebootRequired?: boolean | 'Unknown'
+  /** When the file that asks for a reboot was written; a command tells nothing like it. */
+  readonly rebootWrittenAt?: string
   /** The boot in which the host was looked at. */
   readonly bootID?: string
   readonly failure?: Reason | undefined
@@ -23,26 +25,33 @@ export function sentinelStatus(before: Sentinels | undefined, seen: Sighting, no
   }
 }
 
-type Reboot = Pick<Sentinels, 'rebootRequired' | 'rebootAskedIn'>
+type Reboot = Pick<Sentinels, 'rebootRequired' | 'rebootAskedIn' | 'rebootWrittenAt'>
 
-function rebootOf(before: Sentinels | undefined, { rebootRequired, bootID }: Sighting, now: string): Reboot {
-  const known = before && rebootSince(before.rebootRequired, before.rebootAskedIn)
-  const anew = rebootSince(now, bootID)
+function rebootOf(before: Sentinels | undefined, seen: Sighting, now: string): Reboot {
+  const { rebootRequired, bootID, rebootWrittenAt } = seen
+  if (before?.rebootRequired === undefined)
+    return rebootRequired === true ? rebootSince(now, bootID, rebootWrittenAt) : {}
+  const known = rebootSince(before.rebootRequired, before.rebootAskedIn, before.rebootWrittenAt)
   switch (rebootRequired) {
-    case 'Anew':
-      return anew
     case 'Unknown':
-      return known ?? {}
+      return known
     case true:
-      return known?.rebootRequired === undefined ? anew : known
+      if (before.rebootAskedIn === bootID) return rebootSince(before.rebootRequired, bootID, rebootWrittenAt)
+      return isWrittenSince(before, rebootWrittenAt) ? rebootSince(now, bootID, rebootWrittenAt) : known
     default:
       return {}
   }
 }
 
-function rebootSince(rebootRequired: string | undefined, rebootAskedIn: string | undefined): Reboot {
+/** Since it was last seen in the boot that it asked to end: another wish, not the old one. */
+function isWrittenSince({ rebootRequired, rebootWrittenAt }: Sentinels, at: string | undefined): boolean {
+  return at !== undefined && at > (rebootWrittenAt ?? rebootRequired ?? '')
+}
+
+function rebootSince(rebootRequired: string, rebootAskedIn?: string, rebootWrittenAt?: string): Reboot {
   return {
-    ...(rebootRequired !== undefined && { rebootRequired }),
+    rebootRequired,
     ...(rebootAskedIn !== undefined && { rebootAskedIn }),
+    ...(rebootWrittenAt !== undefined && { rebootWrittenAt }),
   }
 }

@@ -84,9 +84,9 @@ class SentinelWatch {
   }
 
   async #look({ maintenance, ...reboot }: SentinelFiles, signal: AbortSignal): Promise<Sighting> {
-    const rebootRequired = await this.#rebootWanted(reboot, signal)
     const { files } = this.#context.host
-    const wanted: Sighting = { rebootRequired, ...(rebootRequired && { bootID: await this.#context.host.bootId() }) }
+    const asked = await this.#rebootWanted(reboot, signal)
+    const wanted: Sighting = { ...asked, ...(asked.rebootRequired && { bootID: await this.#context.host.bootId() }) }
     if (!maintenance) return wanted
     // Read before the file is seen: one that is there after its maintenance has ended was made anew.
     const isServed = this.#isServed()
@@ -126,15 +126,14 @@ class SentinelWatch {
   async #rebootWanted(
     { reboot = [], rebootCommand }: Omit<SentinelFiles, 'maintenance'>,
     signal: AbortSignal,
-  ): Promise<NonNullable<Sighting['rebootRequired']>> {
+  ): Promise<Pick<Sighting, 'rebootRequired' | 'rebootWrittenAt'>> {
     for (const path of reboot) {
       const look = await this.#context.host.files.look(path)
       if (!isSentinel(look)) continue
-      // Written since it was last seen, by a host that may have booted in between: another wish, not the old one.
-      const before = Date.parse(this.#before?.rebootRequired ?? '')
-      return this.#isFirstLook && look.kind === 'file' && look.modifiedMs > before ? 'Anew' : true
+      const writtenAt = look.kind === 'file' && { rebootWrittenAt: new Date(look.modifiedMs).toISOString() }
+      return { rebootRequired: true, ...writtenAt }
     }
-    return rebootCommand ? await this.#ask(rebootCommand, signal) : false
+    return { rebootRequired: rebootCommand ? await this.#ask(rebootCommand, signal) : false }
   }
 
   /** As kured asks it: exit code 0 wants a reboot, any other does not. */
