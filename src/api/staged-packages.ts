@@ -21,6 +21,8 @@ export const stagedPackageSchema = z.strictObject({
   wanted: z.boolean(),
   /** How it is to be left: held back from upgrades. */
   held: z.boolean(),
+  /** How it was found, where it is to be left otherwise. */
+  heldBefore: z.boolean().optional(),
   /** Installed as a dependency only, in the eyes of the package manager. */
   automatic: z.boolean(),
   /** Comes beside the versions that are installed, as kernels do, and replaces none. */
@@ -46,6 +48,9 @@ export const stagedPackagesSchema = z.strictObject({
   /** Names of packages that stayed as they are although a newer version is on offer. */
   keptBack: z.array(name).max(10_000),
 })
+
+/** Beside what was staged: what is noted there does not count while it is staged anew, nor where it was found that it cannot be. */
+export const stagingMarkSchema = z.strictObject({ state: z.enum(['UnderWay', 'Over', 'Impossible']) })
 
 export type StagedPackage = z.infer<typeof stagedPackageSchema>
 export type StagedRemoval = z.infer<typeof stagedRemovalSchema>

@@ -75,6 +75,18 @@ const forgetful = (host: Host): PackageManager => ({
 })
 
 describe('the way back', () => {
+  it('that was not found while the node worked is not asked for again', async () => {
+    const context = contextOf()
+    await context.notes.write('packages', staged)
+    const sources = sourcesOf(context, forgetful(context.host))
+    await stageReturn(context, forgetful(context.host), 'packages', sources, signal)
+    const silent = (host: Host): PackageManager => ({
+      ...aptPackageManager(host),
+      stageReturn: () => Promise.reject(new Error('the repository is away')),
+    })
+    expect(await stageReturn(context, silent(context.host), 'packages', sources, signal)).toBeUndefined()
+  })
+
   it('is warned about when the old versions are not on offer, and fails when it is wanted', async () => {
     const context = contextOf()
     await context.notes.write('packages', staged)

@@ -5,17 +5,19 @@ import { MemoryDisk } from '../../../test/fakes/memory-disk.ts'
 import type { StagedPackages } from '../../api/staged-packages.ts'
 import { folderNotes } from '../journal/notes.ts'
 import { aptPackageManager } from './apt/apt-package-manager.ts'
+import { heldAs } from './held-as.ts'
 import type { InstalledPackage, PackageManager } from './package-manager.ts'
 import { stageOnce } from './stage-once.ts'
 
 const signal = new AbortController().signal
 
 /** A host where a 1.0 and b 1.0 are installed and 2.0 is on offer; what is held is kept back. */
-function machine() {
+function machine(holds: ReadonlyMap<string, boolean> = new Map()) {
   const host = new FakeHost(new MemoryDisk(), new ManualClock())
   const notes = folderNotes(host.disk, '/notes')
   let held: readonly string[] = []
   let stagings = 0
+  let isAway = false
   const here = (name: string): InstalledPackage => ({
     ...{ name, version: '1.0', architecture: 'all', held: held.includes(name), whole: true },
   })
@@ -25,9 +27,10 @@ function machine() {
   }
   const stage = () => {
     stagings += 1
+    if (isAway) return Promise.reject(new Error('the repository is away'))
     const packages = ['a', 'b'].flatMap((name) => {
       const { version: previous, architecture, held: isHeld } = here(name)
-      const asked = { wanted: false, held: isHeld, automatic: false }
+      const asked = { wanted: false, ...heldAs({ held: isHeld }, holds.get(name)), automatic: false }
       return isHeld ? [] : [{ name, architecture, version: '2.0', previous, ...asked }]
     })
     const staged: StagedPackages = { manager: 'apt', folder: '/s', packages, removals: [], keptBack: [...held] }
@@ -38,6 +41,9 @@ function machine() {
       held = names
     },
     stagings: () => stagings,
+    goAway: (away: boolean) => {
+      isAway = away
+    },
     staged: async () => {
       const result = await stageOnce({ host, notes }, manager, 'packages', stage, signal)
       return result.ok ? result.staged.packages.map(({ name }) => name) : undefined
@@ -60,5 +66,26 @@ it('a package that a person holds meanwhile is kept back', async () => {
   expect(await host.staged()).toEqual(['a'])
   host.hold(['a', 'b'])
   expect(await host.staged()).toEqual([])
+  expect(host.stagings()).toBe(3)
+})
+
+it('a package that is to be held in the end is not staged again for that', async () => {
+  const host = machine(new Map([['a', true]]))
+  expect(await host.staged()).toEqual(['a', 'b'])
+  expect(await host.staged()).toEqual(['a', 'b'])
+  expect(host.stagings()).toBe(1)
+})
+
+it('what was staged before a staging that failed is not taken for whole', async () => {
+  const host = machine()
+  await host.staged()
+  host.hold(['b'])
+  host.goAway(true)
+  await expect(host.staged()).rejects.toThrow('away')
+  host.hold([])
+  host.goAway(false)
+  expect(await host.staged()).toEqual(['a', 'b'])
+  expect(host.stagings()).toBe(3)
+  expect(await host.staged()).toEqual(['a', 'b'])
   expect(host.stagings()).toBe(3)
 })

@@ -1,5 +1,5 @@
 import type { Reason } from '../../api/reason.ts'
-import { type StagedPackages, stagedPackagesSchema } from '../../api/staged-packages.ts'
+import { type StagedPackages, stagedPackagesSchema, stagingMarkSchema } from '../../api/staged-packages.ts'
 import type { StepContext } from '../drivers/driver.ts'
 import type { PackageManager, StageResult } from './package-manager.ts'
 
@@ -19,10 +19,17 @@ export async function stageOnce(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const before = await notes.read(note, stagedPackagesSchema)
-  if (before && (await stillFits(host, manager, before, signal))) return { ok: true, staged: before, fresh: false }
+  const mark = `${note}-staging`
+  const isWhole = (await notes.read(mark, stagingMarkSchema))?.state !== 'UnderWay'
+  if (before && isWhole && (await stillFits(host, manager, before, signal))) {
+    return { ok: true, staged: before, fresh: false }
+  }
+  // From now on the folder may be half of one and half of the other.
+  if (before && isWhole) await notes.write(mark, { state: 'UnderWay' })
   const result = await stage()
   if (!result.ok) return result
   await notes.write(note, result.staged)
+  if (before) await notes.write(mark, { state: 'Over' })
   return { ...result, fresh: true }
 }
 
@@ -37,10 +44,10 @@ async function stillFits(
     [...packages, ...removals].map(({ name }) => name),
     signal,
   )
-  for (const { name, version, previous, held, file, sha256 } of packages) {
+  for (const { name, version, previous, held, heldBefore, file, sha256 } of packages) {
     const here = installed.get(name)
     if (here?.version !== version && here?.version !== previous) return false
-    if (here && here.held !== held) return false
+    if (here && here.held !== held && here.held !== heldBefore) return false
     if (file !== undefined && (await host.files.sha256(file)) !== sha256) return false
   }
   return true

@@ -1,14 +1,15 @@
 // The packages and repositories of a profile: staged while the node still works, then one job.
 
 import type { DesiredState } from '../../../api/desired-state.ts'
-import type { ManagedFile, ProfileRecord } from '../../../api/profile-record.ts'
+import type { ManagedFile, ManagedPackage, ProfileRecord } from '../../../api/profile-record.ts'
 import type { Reason } from '../../../api/reason.ts'
-import { stagedPackagesSchema } from '../../../api/staged-packages.ts'
+import { type StagedPackages, stagedPackagesSchema } from '../../../api/staged-packages.ts'
 import type { Host } from '../../../ports/host.ts'
 import { packageManagerOf } from '../../packages/find-package-manager.ts'
-import type { PackageManager } from '../../packages/package-manager.ts'
+import type { PackageManager, StageResult } from '../../packages/package-manager.ts'
 import { sourcesOf } from '../../packages/package-sources.ts'
 import { packageStep } from '../../packages/package-step.ts'
+import { stageOnce } from '../../packages/stage-once.ts'
 import type { Turn } from '../../turn.ts'
 import type { JobStep, StepContext } from '../driver.ts'
 import { fileDifference } from '../files/managed-file.ts'
@@ -30,7 +31,6 @@ export async function stagePackages(
   signal: AbortSignal,
 ): Promise<Reason | undefined> {
   const { host } = staging
-  if (await staging.notes.read(note, stagedPackagesSchema)) return undefined
   const retired = retiredPackages(record, target)
   if (target.packages.length + target.repositories.length + retired.length === 0) return undefined
   const manager = await packageManagerOf(host, signal)
@@ -39,11 +39,31 @@ export async function stagePackages(
       code: 'PackageManagerMissing',
       message: 'the profile names packages, and this host has no package manager',
     }
+  const stage = () => stageChange(staging, { note, target, record, retired }, manager, signal)
+  const result = await stageOnce(staging, manager, note, stage, signal)
+  return result.ok ? undefined : result.reason
+}
+
+interface Change {
+  readonly note: string
+  readonly target: DesiredState
+  readonly record: ProfileRecord
+  readonly retired: readonly ManagedPackage[]
+}
+
+async function stageChange(
+  staging: StepContext,
+  { note, target, record, retired }: Change,
+  manager: PackageManager,
+  signal: AbortSignal,
+): Promise<StageResult> {
+  const folder = `${staging.stagingFolder}/${note}`
+  const nothing: StagedPackages = { manager: manager.kind, folder, packages: [], removals: [], keptBack: [] }
   const installed = await installedOf(manager, target, record, signal)
   const forward = requestFor(target, installed)
   const back = restoreRequest(retired, installed)
   for (const request of attempts(forward, back)) {
-    if (request.wanted.length + request.unwanted.length === 0) return undefined
+    if (request.wanted.length + request.unwanted.length === 0) break
     const files = repositoryFiles(manager, target)
     const sources = sourcesOf(staging, manager, files)
     const without = obsolete(
@@ -51,21 +71,13 @@ export async function stagePackages(
       files.map(({ path }) => path),
     ).map(({ path }) => path)
     const result = await manager.stage(
-      {
-        ...request,
-        folder: `${staging.stagingFolder}/${note}`,
-        sources: sources.from === 'Host' ? { ...sources, without } : sources,
-      },
+      { ...request, folder, sources: sources.from === 'Host' ? { ...sources, without } : sources },
       signal,
     )
-    if (result.ok) {
-      await staging.notes.write(note, result.staged)
-      return undefined
-    }
-    if (request === forward) return result.reason
+    if (result.ok || request === forward) return result
     await staging.warn(`packages cannot be put back as they were before the profile: ${result.reason.message}`)
   }
-  return undefined
+  return { ok: true, staged: nothing }
 }
 
 /** What cannot be put back must not hold up the rest: old versions leave the repositories, others come to need what came along. */

@@ -6,6 +6,7 @@ import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { StagedPackage, StagedPackages } from '../../../api/staged-packages.ts'
 import type { Host } from '../../../ports/host.ts'
 import { bootRoomMissing } from '../boot-room.ts'
+import { heldAs } from '../held-as.ts'
 import type { StageResult, UnwantedPackage, WantedPackage } from '../package-manager.ts'
 import { packageHeld, roomMissing } from '../package-reasons.ts'
 import { askMs, downloadMs, runTool } from '../run-tool.ts'
@@ -144,7 +145,7 @@ async function checked(
     sha256: download.sha256,
     bytes: download.bytes,
     wanted: wish !== undefined,
-    held: wish?.hold ?? here?.held ?? false,
+    ...heldAs(here, wish?.hold),
     automatic: here ? automatic.has(name) : wish === undefined,
   }
 }
@@ -159,8 +160,8 @@ function unchanged(
   return wanted.flatMap(({ name, hold }) => {
     const here = status.get(name)
     if (!here || changed.some((each) => each.name === name)) return []
-    const { version, architecture, held } = here
+    const { version, architecture } = here
     const asBefore = { name, architecture, version, previous: version, wanted: true, automatic: automatic.has(name) }
-    return [{ ...asBefore, held: hold ?? held }]
+    return [{ ...asBefore, ...heldAs(here, hold) }]
   })
 }

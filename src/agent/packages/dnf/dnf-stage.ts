@@ -6,6 +6,7 @@ import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { StagedPackage, StagedPackages } from '../../../api/staged-packages.ts'
 import type { Host } from '../../../ports/host.ts'
 import { bootRoomMissing } from '../boot-room.ts'
+import { heldAs } from '../held-as.ts'
 import { installedVersions, pickVersion } from '../match-version.ts'
 import type { StageRequest, StageResult, UnwantedPackage, UpgradeRequest, WantedPackage } from '../package-manager.ts'
 import { packageHeld, roomMissing, versionUnknown } from '../package-reasons.ts'
@@ -204,7 +205,7 @@ async function stageTransaction(transaction: Transaction, changes: boolean, sign
     if (!here || packages.some((each) => each.name === name)) return []
     const { architecture } = here
     const version = (wish && pickVersion(installedVersions(here), wish)) || here.version
-    return [{ name, architecture, version, previous: version, wanted: true, automatic: false, held: hold ?? here.held }]
+    return [{ name, architecture, version, previous: version, wanted: true, automatic: false, ...heldAs(here, hold) }]
   })
   const staged: StagedPackages = {
     manager: 'dnf',
@@ -247,7 +248,7 @@ async function downloaded(
       sha256,
       bytes: look.bytes,
       wanted: wish !== undefined,
-      held: wish?.hold ?? here?.held ?? false,
+      ...heldAs(here, wish?.hold),
       automatic: here ? !manual.has(name) : wish === undefined,
       ...(isSideBySide(rpm.name, provided.stdout.split('\n')) && { sideBySide: true as const }),
     })
