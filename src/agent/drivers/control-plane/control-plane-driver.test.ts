@@ -21,7 +21,7 @@ async function bench(count = 3) {
   made.answers({ sleep: '' })
   const etcd = new RecordedEtcd(members.slice(0, count))
   const [move] = controlPlaneDriver(etcd).steps(order) as readonly [ActStep]
-  return { context: made.context, signal: made.signal, etcd, move }
+  return { context: made.context, signal: made.signal, warnings: made.warnings, etcd, move }
 }
 
 describe('leadership of etcd', () => {
@@ -37,11 +37,32 @@ describe('leadership of etcd', () => {
   it.each([
     ['another leads', 3, (etcd: RecordedEtcd) => void Object.assign(etcd, { leader: '2' })],
     ['there is only this member', 1, () => undefined],
-    ['this member is down', 3, (etcd: RecordedEtcd) => void etcd.down.add('cp1')],
   ])('stays where it is when %s', async (_, count, change) => {
     const { context, signal, etcd, move } = await bench(count)
     change(etcd)
     expect(await move.holds?.(context, signal)).toBe(true)
+  })
+
+  it('is not passed over because this member does not answer at once', async () => {
+    const { context, signal, etcd, move } = await bench()
+    etcd.down.add('cp1')
+    expect(await move.holds?.(context, signal)).toBe(false)
+    const run = context.host.run.bind(context.host)
+    context.host.run = (command, stop) => {
+      if (command.argv[0] === 'sleep') etcd.down.clear()
+      return run(command, stop)
+    }
+    await move.act(context, signal)
+    expect(etcd.leader).not.toBe('1')
+  })
+
+  it('is left where this member stays down, with a warning', async () => {
+    const { context, signal, etcd, move, warnings } = await bench()
+    etcd.down.add('cp1')
+    await move.act(context, signal)
+    expect(etcd.asked).not.toContain('/v3/maintenance/transfer-leadership')
+    expect(warnings).toEqual([expect.stringContaining('did not hand over')])
+    expect(await move.missing?.(context, signal)).toBeUndefined()
   })
 
   it('has nobody to go to', async () => {

@@ -46,7 +46,10 @@ function moveLeader(requests: SecureRequests): ActStep {
     disruptive: false,
     attempts: 5,
     brief: true,
-    holds: async (context, signal) => (await leadership(context, requests, signal)).leads === false,
+    holds: async (context, signal) => {
+      const { leads, silence } = await leadership(context, requests, signal)
+      return !leads && silence === undefined
+    },
     act: (context, signal) => handOver(context, requests, signal),
     missing: (context, signal) => {
       const look = async () =>
@@ -57,13 +60,25 @@ function moveLeader(requests: SecureRequests): ActStep {
 }
 
 async function leadership({ host }: StepContext, requests: SecureRequests, signal: AbortSignal) {
-  const { member, members } = await lookAtEtcd(host, requests, signal)
+  const { member, members, reason, place } = await lookAtEtcd(host, requests, signal)
   const own = members.find(({ id }) => id === member)
   // A member that does not answer leads nobody, and one alone has nobody to hand over to.
-  return { leads: own?.leader === true && members.filter(({ learner }) => !learner).length > 1, own, members }
+  const leads = own?.leader === true && members.filter(({ learner }) => !learner).length > 1
+  return { leads, own, members, silence: place === 'Local' ? reason?.message : undefined }
 }
 
 async function handOver(context: StepContext, requests: SecureRequests, signal: AbortSignal): Promise<void> {
+  const silent = await lookUntil(
+    context.host,
+    async () => (await leadership(context, requests, signal)).silence,
+    patience,
+    signal,
+  )
+  // One that is down has no need to, and a slow one must not keep its host from being mended.
+  if (silent !== undefined) {
+    await context.warn(`whether this host’s member leads etcd was not told, so it did not hand over: ${silent}`)
+    return
+  }
   const { leads, own, members } = await leadership(context, requests, signal)
   const access = await findEtcd(context.host, signal)
   if (!leads || !own || access?.own === undefined) return

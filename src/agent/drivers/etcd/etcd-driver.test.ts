@@ -6,6 +6,7 @@ import { findEtcd } from '../../control-plane/find-etcd.ts'
 import { notePeers } from '../../control-plane/peers.ts'
 import type { ActStep, JobStep } from '../driver.ts'
 import { etcdDriver } from './etcd-driver.ts'
+import { readEtcdSettings } from './host-service.ts'
 
 const order = kubernetesOrder({ work: { kubernetes: { version: 'v1.36.3', components: ['etcd'] } } })
 const show =
@@ -91,6 +92,13 @@ describe('the restart', () => {
 describe('a systemd that does not answer just now', () => {
   const booted = '/run/systemd/system'
   const mute = { 'systemctl show': { exitCode: 1, stderr: 'Failed to connect to bus: Connection refused\n' } }
+
+  it('is no etcd without settings', async () => {
+    const made = new StepBench(order)
+    await made.put(booted, '')
+    made.answers(mute)
+    await expect(readEtcdSettings(made.host, made.signal)).rejects.toMatchObject({ code: 'CannotReach' })
+  })
 
   it('is no host without etcd when it is to be upgraded', async () => {
     const made = new StepBench(order)

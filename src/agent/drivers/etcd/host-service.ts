@@ -14,18 +14,22 @@ const bootedBySystemd = '/run/systemd/system'
 /** Whether etcd runs as a service of this host. One in a static pod is kubeadm's. */
 export async function isHostService(host: Host, signal: AbortSignal): Promise<boolean> {
   if ((await host.files.look('/etc/kubernetes/manifests/etcd.yaml')).kind !== 'none') return false
-  const command = { argv: ['systemctl', 'show', '--property=LoadState', etcdUnit] }
+  return /^LoadState=loaded$/m.test(await showUnit(host, 'LoadState', signal))
+}
+
+/** Throws CannotReach while systemd does not answer, as when it executes itself anew: no answer is none. */
+async function showUnit(host: Host, properties: string, signal: AbortSignal): Promise<string> {
+  const command = { argv: ['systemctl', 'show', `--property=${properties}`, etcdUnit] }
   const { exitCode, stdout, stderr } = await host.run(command, signal)
   if (exitCode !== 0 && (await host.files.look(bootedBySystemd)).kind !== 'none') {
     const said = (stderr || stdout).trim().slice(-400)
-    throw new SlipwayError('CannotReach', `systemctl cannot tell whether there is an ${etcdUnit}: ${said}`)
+    throw new SlipwayError('CannotReach', `systemctl does not tell about ${etcdUnit}: ${said}`)
   }
-  return /^LoadState=loaded$/m.test(stdout)
+  return stdout
 }
 
 export async function readEtcdSettings(host: Host, signal: AbortSignal): Promise<EtcdSettings> {
-  const argv = ['systemctl', 'show', '--property=EnvironmentFiles,Environment,ExecStart', etcdUnit]
-  const { stdout } = await host.run({ argv }, signal)
+  const stdout = await showUnit(host, 'EnvironmentFiles,Environment,ExecStart', signal)
   const line = (name: string) => new RegExp(`^${name}=(.*)$`, 'gm')
   const files = [...stdout.matchAll(line('EnvironmentFiles'))].map(([, value = '']) => value.split(' ')[0] ?? '')
   const texts = await Promise.all(files.map((path) => host.files.read(path)))
