@@ -197,6 +197,13 @@ describe('maintenance over the socket', () => {
     expect(await bench.ask({ ask: 'finish' })).toMatchObject({ ok: false, error: { code: 'Refused' } })
   })
 
+  it('is finished also where the folder of another order is damaged', async () => {
+    const bench = await letIn()
+    await bench.disk.makeFolder('/var/lib/slipway/orders/op-a')
+    bench.disk.putResult('/var/lib/slipway/orders/op-a/order.json', '{')
+    expect(await bench.ask({ ask: 'finish' })).toMatchObject(result('Finished'))
+  })
+
   it('is finished after a restart of the agent with the API away', async () => {
     const bench = await letIn()
     bench.kill()

@@ -166,6 +166,14 @@ describe('maintenance jobs', () => {
     }
   })
 
+  it('keep their names where the other has no such step', async () => {
+    const bench = new JobBench()
+    const [first, second] = ['a', 'a-validate'].map((name) => ({ ...rotateJob, name }))
+    bench.launch()
+    await bench.carryOut(order([first, second].filter((job) => job !== undefined)))
+    expect(bench.ran).toEqual(['job-a', 'job-a-validate'])
+  })
+
   it('keep what was done before the one that failed', async () => {
     const bench = new JobBench()
     bench.host.behave = failing('job-second')

@@ -95,7 +95,8 @@ function stepsOf({ record, clock }: JobTools, job: JobWork, all: readonly JobWor
  * that name it is told apart; a job alone keeps its name, by which an order begun by an older agent goes on.
  */
 function stepWord(name: string, all: readonly JobWork[]): string {
-  const isTaken = all.some((job) => Object.values(suffixes).some((suffix) => name === `${job.name}${suffix}`))
+  const suffixesOf = ({ validate }: JobWork) => [suffixes.note, ...(validate ? [suffixes.validation] : [])]
+  const isTaken = all.some((job) => suffixesOf(job).some((suffix) => name === `${job.name}${suffix}`))
   if (!isTaken && name.length <= longestName && /^[a-z0-9-]+$/.test(name)) return name
   return `${name.replace(/[^a-z0-9-]/g, '-').slice(0, longestName - 9)}-${sha256(name).slice(0, 8)}`
 }
