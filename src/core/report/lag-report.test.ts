@@ -105,8 +105,13 @@ describe('against a date', () => {
     expect(only(report({ target, patchedBy, nodes: [node('w1')] }, states).nodes).patchedBy).toBe(is)
   })
 
-  const run = (operationID: string, version: string | undefined, startedAt: string, finishedAt: string) =>
-    update({ operationID, startedAt, finishedAt }, version === undefined ? {} : { kubernetes: { version } })
+  const run = (operationID: string, version: string | undefined, startedAt: string, finishedAt: string) => {
+    const made = update(
+      { operationID, startedAt, finishedAt },
+      version === undefined ? {} : { kubernetes: { version } },
+    )
+    return { ...made, metadata: { ...made.metadata, name: 'before' } }
+  }
   const then = ['2026-11-16T00:00:00Z', '2026-11-16T01:00:00Z'] as const
 
   const afterwards = (completed: string, updates: readonly ReturnType<typeof update>[]) => {
@@ -121,9 +126,22 @@ describe('against a date', () => {
     ['that ended after it', [run('before/1', 'v1.35.4', then[0], '2026-11-19T00:00:00Z')], 'Unknown'],
     ['that began after it', [run('before/1', 'v1.35.4', '2026-11-18T12:00:00Z', '2026-11-18T13:00:00Z')], 'Late'],
     ['that brought an older version', [run('before/1', 'v1.34.9', ...then)], 'Late'],
-    ['that brought other things', [run('before/1', undefined, ...then)], 'Unknown'],
+    ['that brought other things', [run('before/1', undefined, ...then)], 'Late'],
   ])('a node that was updated after it, and earlier by one %s', (_what, updates, is) => {
     expect(afterwards('before/1', updates)).toBe(is)
+  })
+
+  it.each(['profile:base/1', 'maintenance:w1/1'])('goes by no %s, which brings no version', (id) => {
+    expect(afterwards(id, [])).toBe('Late')
+  })
+
+  it('goes by what was done before a profile had the node', () => {
+    const { status, ...rest } = state({}, { kind: 'NodeProfile', phase: 'Done', finishedAt: '2026-11-19T00:00:00Z' })
+    const its = { ...rest, status: { ...status, completed: ['before/1'] } }
+    const updates = [run('before/1', 'v1.35.4', ...then)]
+    expect(
+      only(report({ target: 'v1.35.4', patchedBy: by, nodes: [node('w1')], updates }, [its]).nodes).patchedBy,
+    ).toBe('Met')
   })
 
   it.each([

@@ -6,6 +6,7 @@ import type { NodeState } from '../../api/node-state.ts'
 import { naturalOrder } from '../natural-order.ts'
 import { type Role, roleOf } from '../node/node-facts.ts'
 import { isChosen } from '../update/is-chosen.ts'
+import { ownerOfOperation } from '../update/operation.ts'
 import { isOfRun, stepID } from '../update/path-step.ts'
 import { compareVersions, parseVersion } from '../version.ts'
 
@@ -186,16 +187,27 @@ function punctuality(view: LagView, verdict: Verdict, state: NodeState | undefin
   if (verdict === 'Lagging') return view.now > by ? 'Overdue' : 'Due'
   if (view.now <= by) return 'Met'
   const last = lastUpdateOf(state)
-  if (last === undefined) return 'Unknown'
-  if (Date.parse(last.at) <= by.getTime()) return 'Met'
+  if (last && Date.parse(last.at) <= by.getTime()) return 'Met'
   // The last one may have found it up to date: what others did before counts as well.
   const before = (state?.status?.completed ?? []).map((id) => earlierRun(view.updates, id, goal))
-  return before.find((run) => run === 'Met') ?? before.find((run) => run === 'Unknown') ?? 'Late'
+  const all = last && mayBringVersion(view.updates, last.name) ? [...before, 'Late'] : before
+  return (['Met', 'Unknown', 'Late'] as const).find((one) => all.includes(one)) ?? 'Unknown'
 }
 
-/** Whether the run that the node is done for brought it to the target by the date. */
-function earlierRun(updates: readonly DirectUpdate[], id: string, { by, target }: Goal): 'Met' | 'Late' | 'Unknown' {
+function mayBringVersion(updates: readonly DirectUpdate[], name: string): boolean {
+  const update = updates.find(({ metadata }) => metadata.name === name)
+  return update === undefined || update.spec.kubernetes !== undefined
+}
+
+/** Whether the run that the node is done for brought it to the target by the date; undefined where it brought no version at all. */
+function earlierRun(
+  updates: readonly DirectUpdate[],
+  id: string,
+  { by, target }: Goal,
+): 'Met' | 'Late' | 'Unknown' | undefined {
+  if (ownerOfOperation(id).includes(':')) return undefined
   const update = updates.find(({ status }) => status?.operationID !== undefined && isOfRun(id, status.operationID))
+  if (update && update.spec.kubernetes === undefined) return undefined
   const earlier = updates.flatMap(({ status }) => status?.history ?? []).find((run) => isOfRun(id, run.operationID))
   const { startedAt, finishedAt } = update?.status ?? earlier ?? {}
   if (startedAt !== undefined && Date.parse(startedAt) > by.getTime()) return 'Late'
