@@ -209,11 +209,32 @@ describe('update', () => {
       ...{ type: 'Planned', status: 'False' as const, reason: 'Downgrade', message: 'w1 runs v1.37.0' },
       lastTransitionTime: '2026-11-15T12:05:01Z',
     }
-    api.put(directUpdates, { ...made, status: { observedGeneration: 1, phase: 'Planning', conditions: [planned] } })
+    api.put(directUpdates, { ...made, status: { observedGeneration: 1, phase: 'Failed', conditions: [planned] } })
     await cli.clock.advance(1000)
     expect(await ended).toBe(3)
     expect(cli.out.text).toContain(`update ${name} refused: Downgrade: w1 runs v1.37.0\n`)
     expect(cli.err.text).toBe(`next: slipway why ${name}\n`)
+  })
+
+  it('follows what waits for a registry until it has begun and ended', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    const ended = cli.run('update', '--kubernetes', 'v1.36.3')
+    await cli.clock.advance(1000)
+    const made = createdUpdate(api)
+    const planned = {
+      ...{ type: 'Planned', status: 'False' as const, reason: 'VersionUnknown', message: 'the registry is away' },
+      lastTransitionTime: '2026-11-15T12:05:01Z',
+    }
+    api.put(directUpdates, { ...made, status: { observedGeneration: 1, phase: 'Pending', conditions: [planned] } })
+    await cli.clock.advance(60_000)
+    expect(cli.out.text).toContain(
+      `update ${name} waits, and begins by itself when it can: VersionUnknown: the registry is away\n`,
+    )
+    const summary = { ...counts, done: 2 }
+    api.put(directUpdates, { ...made, status: { observedGeneration: 1, phase: 'Succeeded', summary } })
+    await cli.clock.advance(1000)
+    expect(await ended).toBe(0)
   })
 
   it('survives an API server that is away for a while, and says so once', async () => {

@@ -56,7 +56,11 @@ function nodeText(node: NodeProgress): string {
 }
 
 function updateText(view: ProgressView): string {
-  if (view.refusal) return `update ${view.name} refused: ${view.refusal.code}: ${view.refusal.message}`
+  if (view.refusal) {
+    const why = `${view.refusal.code}: ${view.refusal.message}`
+    if (view.ended) return `update ${view.name} refused: ${why}`
+    return `update ${view.name} waits, and begins by itself when it can: ${why}`
+  }
   const standing = view.counts.total === 0 ? '' : `, ${countsText(view.counts)}`
   const span = view.ended ? ` in ${spanText(elapsedMs(view))}` : ''
   const course = view.course === undefined ? '' : `; ${view.course}`

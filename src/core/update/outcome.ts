@@ -21,19 +21,19 @@ export interface Refusal {
   readonly since: string
 }
 
-/** Why the operator will not carry it out, where it said so. */
+/** Why the operator does not carry it out, where it said so: for good in phase Failed, else for as long as that holds. */
 export function refusal(update: DirectUpdate): Refusal | undefined {
   const planned = conditionOf(update, 'Planned')
   if (planned?.status !== 'False' || !isObserved(update)) return undefined
   return { code: planned.reason, message: planned.message, since: planned.lastTransitionTime }
 }
 
-/** Nothing more will happen without a person. */
+/** Nothing more will happen without a person. One that is refused for now begins by itself. */
 export function isEnded(update: DirectUpdate): boolean {
   if (!isObserved(update)) return false
   const phase = update.status?.phase
   if (phase === 'Planned') return true
-  return isEndedPhase(phase) || phase === 'RequiresAttention' || refusal(update) !== undefined
+  return isEndedPhase(phase) || phase === 'RequiresAttention'
 }
 
 /** Its nodes are no longer its own: a later update may have taken them over. */
