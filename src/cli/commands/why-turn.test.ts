@@ -7,6 +7,7 @@ import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../..
 import { type Node, nodes } from '../../api/kube.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
 import { operationID } from '../../core/update/operation.ts'
+import { isOvertaken } from '../why/turn.ts'
 
 const operation = operationID(update())
 const at = '2026-11-15T12:00:00Z'
@@ -40,9 +41,13 @@ const refused: DirectUpdateStatus = {
   ],
 }
 
-const laterOne = (name: string, spec: DirectUpdate['spec']): DirectUpdate => {
+const laterOne = (
+  name: string,
+  spec: DirectUpdate['spec'],
+  phase: NonNullable<DirectUpdateStatus['phase']> = 'Succeeded',
+): DirectUpdate => {
   const { metadata } = update()
-  const status = { phase: 'Succeeded' as const, startedAt: '2026-11-15T13:00:00Z' }
+  const status = { phase, startedAt: '2026-11-15T13:00:00Z' }
   return { metadata: { ...metadata, name, uid: `uid-${name}` }, spec, status }
 }
 
@@ -99,6 +104,20 @@ describe('a node whose turn did not come', () => {
 
   it('is told also when other work came after', async () => {
     expect(await why(node('w1'), nodeState('w1'), failed, laterOne('boot', { reboot: 'Always' }))).toContain(lost)
+  })
+
+  it.each(['Planned', 'Cancelled'] as const)('is told also when another update came to %s only', async (phase) => {
+    const later = laterOne('again', { kubernetes: { version: 'v1.36.2' } }, phase)
+    expect(await why(node('w1'), nodeState('w1'), failed, later)).toContain(lost)
+  })
+
+  it.each([
+    ['b'.repeat(64), true],
+    ['a'.repeat(64), false],
+  ])('with a script, and another script came after (%s): %s', async (sha256, waits) => {
+    const script = (hash: string) => ({ script: { configMap: 'fix', sha256: hash } })
+    const first = { ...update(failed), spec: script('a'.repeat(64)) }
+    expect(isOvertaken(first, [laterOne('again', script(sha256))])).toBe(!waits)
   })
 
   it('has had it in another update since', async () => {

@@ -1,6 +1,8 @@
-import { type DirectUpdate, workFields } from '../../api/direct-update.ts'
+import { type DirectUpdate, type DirectUpdateSpec, workFields } from '../../api/direct-update.ts'
 import { selects } from '../../core/label-selector.ts'
+import { equalJson } from '../../core/merge-patch.ts'
 import { operationOf } from '../../core/update/operation.ts'
+import { refusal } from '../../core/update/outcome.ts'
 import { isLastStep, presentID } from '../../core/update/path-step.ts'
 import { isAtTarget, standingOf } from '../../core/update/standing.ts'
 import type { NodeFacts } from './node-facts.ts'
@@ -16,9 +18,21 @@ export function turnOf(update: DirectUpdate, facts: NodeFacts): 'comes' | 'joine
 export function isOvertaken({ spec, status }: DirectUpdate, updates: readonly DirectUpdate[]): boolean {
   const begunMs = Date.parse(status?.startedAt ?? '')
   return updates.some((other) => {
-    if (!(Date.parse(other.status?.startedAt ?? '') > begunMs)) return false
-    return workFields.every((kind) => spec[kind] === undefined || other.spec[kind] !== undefined)
+    if (!(Date.parse(other.status?.startedAt ?? '') > begunMs) || !hasBegun(other)) return false
+    return workFields.every((kind) => spec[kind] === undefined || doesAsMuch(kind, other.spec, spec))
   })
+}
+
+/** A plan, one that was called off and one that was refused brought nothing to any node. */
+function hasBegun(update: DirectUpdate): boolean {
+  const phase = update.status?.phase
+  return phase !== 'Planned' && phase !== 'Cancelled' && refusal(update) === undefined
+}
+
+/** Of versions and reboots the later wish counts; of anything else only the same again takes its place. */
+function doesAsMuch(kind: (typeof workFields)[number], later: DirectUpdateSpec, spec: DirectUpdateSpec): boolean {
+  if (later[kind] === undefined) return false
+  return kind === 'kubernetes' || kind === 'reboot' || equalJson(later[kind], spec[kind])
 }
 
 function comes(update: DirectUpdate, { node, state, policy }: NodeFacts, joinedByMs: number | undefined): boolean {
