@@ -9,6 +9,7 @@ import { type MaintenancePolicy, maintenancePolicies } from '../api/maintenance-
 import { type NodeState, nodeStates } from '../api/node-state.ts'
 import { type ScheduledUpdate, scheduledUpdates, type UpdateSchedule, updateSchedules } from '../api/schedule.ts'
 import { asSlipwayError } from '../core/failure.ts'
+import { equalJson } from '../core/merge-patch.ts'
 import { Reflector } from '../kube/reflector.ts'
 import { Store } from '../kube/store.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -39,6 +40,7 @@ interface Part {
   readonly type: ResourceType
   readonly run: (signal: AbortSignal) => Promise<void>
   readonly isSynced: () => boolean
+  readonly silentMs: () => number
 }
 
 interface Failing {
@@ -132,7 +134,7 @@ export class ClusterWatch {
       )
       await running
     }
-    return { type, run, isSynced: () => reflector.isSynced }
+    return { type, run, isSynced: () => reflector.isSynced, silentMs: () => reflector.silentMs() }
   }
 
   #noteFailure({ plural }: ResourceType, failure: unknown): void {
@@ -160,19 +162,25 @@ export class ClusterWatch {
   async #probe(): Promise<void> {
     if (this.#probing) return
     this.#probing = true
-    const { clock, clusterClock } = this.#deps
+    const { clock } = this.#deps
     const signal = this.#signal
     while (signal && !signal.aborted) {
       const wrong = await this.#wrong(signal)
       if (!wrong) break
-      const { since = clusterClock.now().toISOString(), answers } = this.#trouble ?? {}
-      if (answers !== wrong.answers) this.#trouble = { since, ...wrong }
+      const { since = this.#lastNews(), ...known } = this.#trouble ?? {}
+      if (!equalJson(known, wrong)) this.#trouble = { since, ...wrong }
       this.#tell()
       await new Promise<void>((resolve) => clock.after(probeMs, resolve))
     }
     this.#probing = false
     this.#trouble = undefined
     this.#tell()
+  }
+
+  /** Since when the oldest of what is shown stands still. */
+  #lastNews(): string {
+    const silentMs = Math.max(0, ...this.#broken().map((part) => part.silentMs()))
+    return new Date(this.#deps.clusterClock.now().getTime() - silentMs).toISOString()
   }
 
   /** Why what is shown may be old; undefined where it is not. */
@@ -197,7 +205,8 @@ export class ClusterWatch {
       await api.serverVersion(signal)
     } catch (error) {
       const { message, nextStep = 'it is asked again' } = asSlipwayError(error)
-      return { message, nextStep, answers: false }
+      // A refusal is an answer: of a token that has run out, or of too many requests.
+      return { message, nextStep, answers: isKubeError(error) && error.status > 0 }
     }
     for (const { type } of this.#broken()) {
       try {

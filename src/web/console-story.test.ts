@@ -6,6 +6,7 @@ import { readStream } from '../../test/browser/stream-reader.ts'
 import type { ActionAnswer, ActionRequest, ConsoleError, NodeLog, PlanAnswer, Rights } from '../api/console.ts'
 import { directUpdates } from '../api/direct-update.ts'
 import { nodes } from '../api/kube.ts'
+import { KubeError } from '../api/kube-error.ts'
 import { maintenancePolicies, policyName, stopAnnotation } from '../api/maintenance-policy.ts'
 import { logsAnnotation, nodeStates } from '../api/node-state.ts'
 import type { RunReport } from './report.ts'
@@ -201,6 +202,18 @@ describe('trouble', () => {
     reader.close()
   })
 
+  it('a token that has run out is told as that, by an API server that answers', async () => {
+    const on = await start({ situation: 'large', nodes: 5, speed: 20 })
+    const reader = await readStream(on)
+    on.loseApi(new KubeError('Unauthorized', 'the token has expired', { status: 401 }))
+    await expect
+      .poll(() => reader.state.trouble)
+      .toMatchObject({ message: expect.stringContaining('the token has expired'), answers: true })
+    on.regainApi()
+    await expect.poll(() => reader.state.trouble).toBeUndefined()
+    reader.close()
+  })
+
   it('an API that was away for long and answers again is no trouble any more, though nothing new is told yet', async () => {
     const on = await start({ situation: 'large', nodes: 5, speed: 1 })
     const reader = await readStream(on)
@@ -208,7 +221,7 @@ describe('trouble', () => {
     await later(on, 8)
     expect(reader.state.trouble).toBeDefined()
     on.regainApi()
-    await expect.poll(() => reader.state.trouble, { timeout: 6_000 }).toBeUndefined()
+    await expect.poll(() => reader.state.trouble, { timeout: 9_000 }).toBeUndefined()
     reader.close()
   })
 

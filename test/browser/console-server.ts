@@ -52,8 +52,8 @@ export interface ConsoleBed {
   setSpeed(speed: number): void
   /** What failed would succeed from now on. */
   repair(): void
-  /** The API server is away, and back. */
-  loseApi(): void
+  /** The API server is away, or refuses all, and is back. */
+  loseApi(why?: KubeError): void
   regainApi(): void
   /** Every stream breaks; the API server answers, but not these of the console, as where etcd has no majority. */
   breakStreams(...refused: readonly ('list' | 'watch')[]): void
@@ -65,10 +65,10 @@ const frameMs = 100
 export async function startConsole(options: ConsoleBedOptions): Promise<ConsoleBed> {
   const stop = new AbortController()
   const { cluster, person, large, script } = await situated(options, stop.signal)
-  let isAway = false
   const away = new KubeError('Unreachable', 'connect ECONNREFUSED 10.0.0.1:6443')
+  let hindrance: KubeError | undefined
   const reach = () => {
-    if (isAway) throw away
+    if (hindrance) throw hindrance
   }
   let refused: readonly ('list' | 'watch')[] = []
   const answers = (verb: 'list' | 'watch') => {
@@ -118,12 +118,12 @@ export async function startConsole(options: ConsoleBedOptions): Promise<ConsoleB
     repair: () => {
       script.fails = false
     },
-    loseApi: () => {
-      isAway = true
+    loseApi: (why = away) => {
+      hindrance = why
       process.breakWatches()
     },
     regainApi: () => {
-      isAway = false
+      hindrance = undefined
     },
     breakStreams: (...verbs) => {
       refused = verbs

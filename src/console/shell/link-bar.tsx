@@ -41,8 +41,7 @@ function Trouble({ picture: { link, lostAt = 0, state } }: { readonly picture: P
   return (
     <p>
       <b>{answers ? 'The API server does not tell what is new.' : 'Cannot reach the API server.'}</b> What you see is
-      from {clockText(Date.parse(since))} and may be out of date.{' '}
-      {!answers && 'Nodes under work go on by their work orders; nothing new starts. '}
+      from {clockText(Date.parse(since))} and may be out of date. The cluster goes on without the console.{' '}
       <ReasonText message={message} />. Next: <ReasonText message={nextStep} />
     </p>
   )
