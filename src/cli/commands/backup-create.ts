@@ -102,7 +102,7 @@ function outcomeOf(context: CommandContext, { request, store, text }: Asked, act
       const isStore = policy?.spec.backupStores?.some(({ name }) => name === store) ?? false
       if (!isAsked || !isStore || record?.asked === request) return { heard: 'failure', error: lost(store) }
       if (!record?.run) return { heard: 'nothing' }
-      say(`waits for another backup of ${store} that is under way (${record.run.subject})`)
+      say(`waits for another backup of ${store} (${record.run.subject}): ${progressOf(record.run)}`)
       return { heard: 'taken-up' }
     },
     late: notTakenUp,

@@ -115,7 +115,7 @@ describe('slipway backup create', () => {
     const ended = cli.run('backup', 'create')
     await cli.clock.advance(0)
     await cli.clock.advance(600_000)
-    expect(cli.err.text).toContain('waits for another backup of here that is under way (scheduled 2026')
+    expect(cli.err.text).toContain('waits for another backup of here (scheduled 2026')
     const policy = api.found(maintenancePolicies, { name: policyName })
     api.put(maintenancePolicies, { ...policy, status: { backups: [{ store: 'here', lastSuccess: success(subject) }] } })
     await cli.clock.advance(59_000)

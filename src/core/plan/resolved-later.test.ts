@@ -58,8 +58,12 @@ describe('a version', () => {
   })
 
   it('from a bundle has no registry to ask', () => {
-    const airGapped = { bundle: { url: 'https://x.example/b', sha256: 'a'.repeat(64) } }
-    expect(said({ spec: { kubernetes: { version: 'latest' }, airGapped } })).toEqual([])
+    const bundleAt = (url: string) => ({ bundle: { url, sha256: 'a'.repeat(64) } })
+    const latest = { kubernetes: { version: 'latest' } }
+    expect(said({ spec: { ...latest, airGapped: bundleAt('/srv/b.tar') } })).toEqual([])
+    expect(said({ spec: { ...latest, airGapped: bundleAt('https://x.example/b') } })).toEqual([
+      'which version latest is, is found out when the update starts: the bundle is read then',
+    ])
   })
 
   it('was something for those who asked for it before', () => {
@@ -84,7 +88,7 @@ describe('a version', () => {
     expect(withOpenVersion(run, { spec: { kubernetes: { version: 'v1.37.0' } }, path: undefined })).toEqual(run)
   })
 
-  it('nor is a way that only a registry may know, unless a bundle holds all there is', () => {
+  it('nor is a way that only a registry may know, unless a bundle on the hosts holds all there is', () => {
     const fault = { code: 'VersionSkipsMinor', message: 'no version of v1.36', lasting: false, unlisted: true } as const
     const blocker = { key: fault.code, code: fault.code, message: fault.message, lasting: true }
     const run: PlanRun = {
@@ -99,7 +103,8 @@ describe('a version', () => {
     expect(lasting({})).toEqual([false])
     const { unlisted: _, ...other } = fault
     expect(lasting({ fault: other })).toEqual([true])
-    const airGapped = { bundle: { url: 'https://x.example/b', sha256: 'a'.repeat(64) } }
-    expect(lasting({ spec: { ...spec, airGapped } })).toEqual([true])
+    const bundleAt = (url: string) => ({ spec: { ...spec, airGapped: { bundle: { url, sha256: 'a'.repeat(64) } } } })
+    expect(lasting(bundleAt('https://x.example/b'))).toEqual([false])
+    expect(lasting(bundleAt('/srv/b.tar'))).toEqual([true])
   })
 })

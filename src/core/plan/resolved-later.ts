@@ -37,27 +37,35 @@ function laterVersion(view: LaterView): readonly string[] {
   const wish = spec.kubernetes?.version ?? ''
   if (!isAskedElsewhere(spec)) {
     if (!isWayOpen(view)) return []
-    return [`which versions lie on the way to ${wish} is found out when the update starts: registries are asked then`]
+    return [`which versions lie on the way to ${wish} is found out when the update starts: ${asked(spec)} then`]
   }
   const earlier = newestOf(updates, (update) =>
     update.spec.kubernetes?.version === wish ? update.status?.path && update.status.startedAt : undefined,
   )
   const before = earlier ? `; for DirectUpdate ${earlier.metadata.name} it was ${earlier.status?.path?.target}` : ''
-  if (!path)
-    return [`which version ${wish} is, is found out when the update starts: registries are asked then${before}`]
+  if (!path) return [`which version ${wish} is, is found out when the update starts: ${asked(spec)} then${before}`]
   // Whoever comes before the registry has spoken for good.
   if (wish !== 'latest' && path.source !== 'ConfigMap') return []
-  return [`${wish} is ${path.target} by what is known here; when the update starts registries are asked too${before}`]
+  return [`${wish} is ${path.target} by what is known here; when the update starts ${asked(spec)} too${before}`]
 }
 
 function isWayOpen({ spec, fault }: Pick<LaterView, 'spec' | 'fault'>): boolean {
-  return fault?.unlisted === true && !spec.airGapped
+  return fault?.unlisted === true && isReadLater(spec)
 }
 
-/** A bundle has no registry, and a version that is named need not be found. */
-function isAskedElsewhere({ kubernetes, airGapped }: DirectUpdateSpec): boolean {
-  const wish = kubernetes && parseWish(kubernetes.version)
-  return wish !== undefined && wish.kind !== 'exact' && !airGapped
+/** A version that is named need not be found. */
+function isAskedElsewhere(spec: DirectUpdateSpec): boolean {
+  const wish = spec.kubernetes && parseWish(spec.kubernetes.version)
+  return wish !== undefined && wish.kind !== 'exact' && isReadLater(spec)
+}
+
+/** The operator asks registries, and reads the manifest of a bundle on a server; one on the hosts nobody can look into before. */
+function isReadLater({ airGapped }: DirectUpdateSpec): boolean {
+  return !airGapped?.bundle.url.startsWith('/')
+}
+
+function asked({ airGapped }: DirectUpdateSpec): string {
+  return airGapped ? 'the bundle is read' : 'registries are asked'
 }
 
 function laterImage({ spec, updates }: LaterView): readonly string[] {
