@@ -49,9 +49,16 @@ export const stagedPackagesSchema = z.strictObject({
   keptBack: z.array(name).max(10_000),
 })
 
-/** Beside what was staged: what is noted there does not count while it is staged anew, nor where it was found that it cannot be. */
-export const stagingMarkSchema = z.strictObject({ state: z.enum(['UnderWay', 'Over', 'Impossible']) })
+/**
+ * Beside what was staged: what is noted there does not count while it is staged anew, nor where it was found that it cannot be, or that
+ * nothing has to change any more.
+ */
+export const stagingMarkSchema = z.strictObject({ state: z.enum(['UnderWay', 'Over', 'Impossible', 'NotNeeded']) })
+
+/** Packages that stay as they are, for what was there before cannot be had any more. */
+export const leftOutSchema = z.strictObject({ names: z.array(name).max(10_000) })
 
 export type StagedPackage = z.infer<typeof stagedPackageSchema>
 export type StagedRemoval = z.infer<typeof stagedRemovalSchema>
 export type StagedPackages = z.infer<typeof stagedPackagesSchema>
+export type StagingMark = z.infer<typeof stagingMarkSchema>

@@ -2,11 +2,12 @@
 // agent does the same.
 
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { type StagedPackages, stagedPackagesSchema } from '../../api/staged-packages.ts'
+import type { StagedPackages } from '../../api/staged-packages.ts'
 import type { JobStep, StepContext } from '../drivers/driver.ts'
 import { lockHolder, packageExitReasons, packageJobEnv } from './exit-reasons.ts'
 import { packageManagerOf } from './find-package-manager.ts'
 import type { PackageManager } from './package-manager.ts'
+import { readStaged } from './staged-note.ts'
 
 export interface PackageStepOptions {
   readonly name: string
@@ -15,10 +16,10 @@ export interface PackageStepOptions {
   readonly disruptive: boolean
 }
 
-/** Without the note there is nothing to do, and the step holds. */
+/** Without a note that counts there is nothing to do, and the step holds. */
 export function packageStep({ name, note, disruptive }: PackageStepOptions): JobStep {
   const missing = async (context: StepContext, signal: AbortSignal) => {
-    const staged = await context.notes.read(note, stagedPackagesSchema)
+    const staged = await readStaged(context.notes, note)
     return staged && (await (await managerFor(context, staged, signal)).missing(staged, signal))
   }
   return {
@@ -35,7 +36,7 @@ export function packageStep({ name, note, disruptive }: PackageStepOptions): Job
     holds: async (context, signal) => (await missing(context, signal)) === undefined,
     missing,
     argv: async (context, signal) => {
-      const staged = await context.notes.read(note, stagedPackagesSchema)
+      const staged = await readStaged(context.notes, note)
       return staged ? (await managerFor(context, staged, signal)).jobArgv(staged) : ['true']
     },
   }

@@ -1,11 +1,12 @@
 // The way back of a package change: staged together with it, where the order asks for a rollback of all.
 
 import type { Reason } from '../../api/reason.ts'
-import { stagedPackagesSchema, stagingMarkSchema } from '../../api/staged-packages.ts'
+import { stagedPackagesSchema } from '../../api/staged-packages.ts'
 import type { JobStep, StepContext } from '../drivers/driver.ts'
 import type { PackageManager, PackageSources } from './package-manager.ts'
 import { type PackageStepOptions, packageStep } from './package-step.ts'
 import { stageOnce } from './stage-once.ts'
+import { readMark, writeMark } from './staged-note.ts'
 
 const returnNote = (note: string) => `${note}-return`
 
@@ -23,15 +24,14 @@ export async function stageReturn(
   if (context.order.rollback !== 'All') return undefined
   const staged = await context.notes.read(note, stagedPackagesSchema)
   if (!staged) return undefined
-  const mark = `${returnNote(note)}-staging`
   // Asked again after the drain, it would wait for repositories that it does not need.
-  if ((await context.notes.read(mark, stagingMarkSchema))?.state === 'Impossible') return undefined
+  if ((await readMark(context.notes, returnNote(note))) === 'Impossible') return undefined
   const request = { folder: `${staged.folder}-return`, sources }
   const stage = () => manager.stageReturn(staged, request, signal)
   const result = await stageOnce(context, manager, returnNote(note), stage, signal)
   if (result.ok) return undefined
   if (result.reason.code !== 'VersionUnknown' && result.reason.code !== 'BundleIncomplete') return result.reason
-  await context.notes.write(mark, { state: 'Impossible' })
+  await writeMark(context.notes, returnNote(note), 'Impossible')
   await context.warn(`these packages cannot be rolled back: ${result.reason.message}`)
   return undefined
 }

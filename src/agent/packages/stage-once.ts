@@ -1,7 +1,8 @@
 import type { Reason } from '../../api/reason.ts'
-import { type StagedPackages, stagedPackagesSchema, stagingMarkSchema } from '../../api/staged-packages.ts'
+import { type StagedPackages, stagedPackagesSchema } from '../../api/staged-packages.ts'
 import type { StepContext } from '../drivers/driver.ts'
 import type { PackageManager, StageResult } from './package-manager.ts'
+import { readMark, writeMark } from './staged-note.ts'
 
 type Outcome =
   | { readonly ok: true; readonly staged: StagedPackages; readonly fresh: boolean }
@@ -19,17 +20,17 @@ export async function stageOnce(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const before = await notes.read(note, stagedPackagesSchema)
-  const mark = `${note}-staging`
-  const isWhole = (await notes.read(mark, stagingMarkSchema))?.state !== 'UnderWay'
-  if (before && isWhole && (await stillFits(host, manager, before, signal))) {
+  const mark = await readMark(notes, note)
+  const counts = mark === undefined || mark === 'Over'
+  if (before && counts && (await stillFits(host, manager, before, signal))) {
     return { ok: true, staged: before, fresh: false }
   }
   // From now on the folder may be half of one and half of the other.
-  if (before && isWhole) await notes.write(mark, { state: 'UnderWay' })
+  if (before && counts) await writeMark(notes, note, 'UnderWay')
   const result = await stage()
   if (!result.ok) return result
   await notes.write(note, result.staged)
-  if (before) await notes.write(mark, { state: 'Over' })
+  if (before) await writeMark(notes, note, 'Over')
   return { ...result, fresh: true }
 }
 

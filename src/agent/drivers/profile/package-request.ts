@@ -14,6 +14,14 @@ export interface PackageRequest {
   readonly unwanted: readonly UnwantedPackage[]
 }
 
+export function isNothing({ wanted, unwanted }: PackageRequest): boolean {
+  return wanted.length + unwanted.length === 0
+}
+
+export function both(one: PackageRequest, other: PackageRequest): PackageRequest {
+  return { wanted: [...one.wanted, ...other.wanted], unwanted: [...one.unwanted, ...other.unwanted] }
+}
+
 /** What is not as wanted, in words; undefined when all is. */
 export function packageDifference(wanted: DesiredPackage, installed: Installed): string | undefined {
   const { name, state, version, hold } = wanted

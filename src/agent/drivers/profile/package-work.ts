@@ -1,20 +1,23 @@
 // The packages and repositories of a profile: staged while the node still works, then one job.
 
 import type { DesiredState } from '../../../api/desired-state.ts'
-import type { ManagedFile, ManagedPackage, ProfileRecord } from '../../../api/profile-record.ts'
+import type { ManagedFile, ProfileRecord } from '../../../api/profile-record.ts'
 import type { Reason } from '../../../api/reason.ts'
-import { type StagedPackages, stagedPackagesSchema } from '../../../api/staged-packages.ts'
+import { leftOutSchema } from '../../../api/staged-packages.ts'
 import type { Host } from '../../../ports/host.ts'
 import { packageManagerOf } from '../../packages/find-package-manager.ts'
-import type { PackageManager, StageResult } from '../../packages/package-manager.ts'
+import type { PackageManager, StageRequest } from '../../packages/package-manager.ts'
 import { sourcesOf } from '../../packages/package-sources.ts'
 import { packageStep } from '../../packages/package-step.ts'
 import { stageOnce } from '../../packages/stage-once.ts'
+import { dropStaged, readStaged } from '../../packages/staged-note.ts'
 import type { Turn } from '../../turn.ts'
 import type { JobStep, StepContext } from '../driver.ts'
 import { fileDifference } from '../files/managed-file.ts'
 import {
+  both,
   type Installed,
+  isNothing,
   type PackageRequest,
   requestFor,
   restoreRequest,
@@ -39,53 +42,50 @@ export async function stagePackages(
       code: 'PackageManagerMissing',
       message: 'the profile names packages, and this host has no package manager',
     }
-  const stage = () => stageChange(staging, { note, target, record, retired }, manager, signal)
-  const result = await stageOnce(staging, manager, note, stage, signal)
-  return result.ok ? undefined : result.reason
-}
-
-interface Change {
-  readonly note: string
-  readonly target: DesiredState
-  readonly record: ProfileRecord
-  readonly retired: readonly ManagedPackage[]
-}
-
-async function stageChange(
-  staging: StepContext,
-  { note, target, record, retired }: Change,
-  manager: PackageManager,
-  signal: AbortSignal,
-): Promise<StageResult> {
-  const folder = `${staging.stagingFolder}/${note}`
-  const nothing: StagedPackages = { manager: manager.kind, folder, packages: [], removals: [], keptBack: [] }
-  const installed = await installedOf(manager, target, record, signal)
-  const forward = requestFor(target, installed)
-  const back = restoreRequest(retired, installed)
-  for (const request of attempts(forward, back)) {
-    if (request.wanted.length + request.unwanted.length === 0) break
-    const files = repositoryFiles(manager, target)
-    const sources = sourcesOf(staging, manager, files)
-    const without = obsolete(
-      record,
-      files.map(({ path }) => path),
-    ).map(({ path }) => path)
-    const result = await manager.stage(
-      { ...request, folder, sources: sources.from === 'Host' ? { ...sources, without } : sources },
-      signal,
-    )
-    if (result.ok || request === forward) return result
+  for (;;) {
+    const installed = await installedOf(manager, target, record, signal)
+    const forward = requestFor(target, installed)
+    const back = await possible(staging, note, restoreRequest(retired, installed))
+    if (isNothing(forward) && isNothing(back)) {
+      await dropStaged(staging.notes, note)
+      return undefined
+    }
+    const request = { ...both(forward, back), ...placeOf(staging, { note, target, record }, manager) }
+    const result = await stageOnce(staging, manager, note, () => manager.stage(request, signal), signal)
+    if (result.ok) return undefined
+    if (isNothing(back)) return result.reason
     await staging.warn(`packages cannot be put back as they were before the profile: ${result.reason.message}`)
+    await leaveOut(staging, note, back)
   }
-  return { ok: true, staged: nothing }
+}
+
+function placeOf(
+  staging: StepContext,
+  { note, target, record }: { readonly note: string; readonly target: DesiredState; readonly record: ProfileRecord },
+  manager: PackageManager,
+): Pick<StageRequest, 'folder' | 'sources'> {
+  const folder = `${staging.stagingFolder}/${note}`
+  const files = repositoryFiles(manager, target)
+  const sources = sourcesOf(staging, manager, files)
+  const paths = files.map(({ path }) => path)
+  const without = obsolete(record, paths).map(({ path }) => path)
+  return { folder, sources: sources.from === 'Host' ? { ...sources, without } : sources }
+}
+
+const leftOutNote = (note: string) => `${note}-left-out`
+
+/** Not what was left out before: asked for again after the drain, it would wait for repositories that nothing needs. */
+async function possible({ notes }: StepContext, note: string, back: PackageRequest): Promise<PackageRequest> {
+  const { names } = (await notes.read(leftOutNote(note), leftOutSchema)) ?? { names: [] }
+  const isPossible = ({ name }: { readonly name: string }) => !names.includes(name)
+  return { wanted: back.wanted.filter(isPossible), unwanted: back.unwanted.filter(isPossible) }
 }
 
 /** What cannot be put back must not hold up the rest: old versions leave the repositories, others come to need what came along. */
-function attempts(forward: PackageRequest, back: PackageRequest): readonly PackageRequest[] {
-  if (back.wanted.length + back.unwanted.length === 0) return [forward]
-  const both = { wanted: [...forward.wanted, ...back.wanted], unwanted: [...forward.unwanted, ...back.unwanted] }
-  const onlyAway = { wanted: forward.wanted, unwanted: both.unwanted }
-  return back.wanted.length > 0 ? [both, onlyAway, forward] : [both, forward]
+async function leaveOut({ notes }: StepContext, note: string, { wanted, unwanted }: PackageRequest): Promise<void> {
+  const { names } = (await notes.read(leftOutNote(note), leftOutSchema)) ?? { names: [] }
+  const more = (wanted.length > 0 ? wanted : unwanted).map(({ name }) => name)
+  await notes.write(leftOutNote(note), { names: [...names, ...more] })
 }
 
 async function installedOf(
@@ -121,7 +121,7 @@ async function remember(
   target: DesiredState,
   signal: AbortSignal,
 ): Promise<void> {
-  const staged = await notes.read(note, stagedPackagesSchema)
+  const staged = await readStaged(notes, note)
   const manager = await packageManagerOf(host, signal)
   if (!staged || !manager) return
   const names = [...staged.packages, ...staged.removals].map(({ name }) => name)
