@@ -9,7 +9,7 @@ import { packageManagerOf } from '../packages/find-package-manager.ts'
 import type { RepositorySwitch } from '../packages/package-manager.ts'
 import { sourcesOf } from '../packages/package-sources.ts'
 import { packageStep } from '../packages/package-step.ts'
-import { stageOnce } from '../packages/stage-once.ts'
+import { stageOnce, wishFor } from '../packages/stage-once.ts'
 import type { ActStep, JobStep, Notes, Picture, Staging } from './driver.ts'
 import { targetVersion } from './kubernetes-target.ts'
 
@@ -38,7 +38,7 @@ export async function stageComponent(
   const sources = sourcesOf(staging, manager, files)
   const wanted = [{ name, version: version.text.slice(1) }]
   const request = { folder: `${stagingFolder}/${name}`, sources, wanted }
-  const result = await stageOnce(staging, manager, stagedNote(name), () => manager.stage(request, signal), signal)
+  const result = await stageOnce(staging, manager, wishFor(stagedNote(name), manager, request, signal), signal)
   return result.ok ? undefined : result.reason
 }
 

@@ -46,7 +46,7 @@ describe('a driver whose packages are staged', () => {
         {
           name,
           architecture: 'amd64',
-          version: '2.0-1',
+          version: '1.36.3-1.1',
           previous: '1.0-1',
           wanted: true,
           held: false,

@@ -27,8 +27,12 @@ export async function stageReturn(
   // Asked again after the drain, it would wait for repositories that it does not need.
   if ((await readMark(context.notes, returnNote(note))) === 'Impossible') return undefined
   const request = { folder: `${staged.folder}-return`, sources }
-  const stage = () => manager.stageReturn(staged, request, signal)
-  const result = await stageOnce(context, manager, returnNote(note), stage, signal)
+  const wish = {
+    note: returnNote(note),
+    answers: () => true,
+    stage: () => manager.stageReturn(staged, request, signal),
+  }
+  const result = await stageOnce(context, manager, wish, signal)
   if (result.ok) return undefined
   if (result.reason.code !== 'VersionUnknown' && result.reason.code !== 'BundleIncomplete') return result.reason
   await writeMark(context.notes, returnNote(note), 'Impossible')

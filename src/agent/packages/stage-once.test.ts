@@ -45,7 +45,8 @@ function machine(holds: ReadonlyMap<string, boolean> = new Map()) {
       isAway = away
     },
     staged: async () => {
-      const result = await stageOnce({ host, notes }, manager, 'packages', stage, signal)
+      const wish = { note: 'packages', answers: () => true, stage }
+      const result = await stageOnce({ host, notes }, manager, wish, signal)
       return result.ok ? result.staged.packages.map(({ name }) => name) : undefined
     },
   }

@@ -1,28 +1,44 @@
 import type { Reason } from '../../api/reason.ts'
 import { type StagedPackages, stagedPackagesSchema } from '../../api/staged-packages.ts'
 import type { StepContext } from '../drivers/driver.ts'
-import type { PackageManager, StageResult } from './package-manager.ts'
+import { answersRequest } from './answers-request.ts'
+import type { PackageManager, StageRequest, StageResult } from './package-manager.ts'
 import { readMark, writeMark } from './staged-note.ts'
+
+export interface StageWish {
+  readonly note: string
+  /** Whether it is all that is asked for now; others may have changed the host since it was staged. */
+  answers(staged: StagedPackages): boolean
+  stage(): Promise<StageResult>
+}
+
+/** For these packages and no others; each of them is in what is staged for it, changed or not. */
+export function wishFor(note: string, manager: PackageManager, request: StageRequest, signal: AbortSignal): StageWish {
+  return {
+    note,
+    answers: (staged) => answersRequest(staged, request),
+    stage: () => manager.stage(request, signal),
+  }
+}
 
 type Outcome =
   | { readonly ok: true; readonly staged: StagedPackages; readonly fresh: boolean }
   | { readonly ok: false; readonly reason: Reason }
 
 /**
- * Stages and notes it, unless what an earlier call staged still fits the host: a node that was drained meanwhile must not wait
- * for a repository.
+ * Stages and notes it, unless what an earlier call staged is still what is asked for and fits the host: a node that was drained
+ * meanwhile must not wait for a repository.
  */
 export async function stageOnce(
   { host, notes }: Pick<StepContext, 'host' | 'notes'>,
   manager: PackageManager,
-  note: string,
-  stage: () => Promise<StageResult>,
+  { note, answers, stage }: StageWish,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const before = await notes.read(note, stagedPackagesSchema)
   const mark = await readMark(notes, note)
   const counts = mark === undefined || mark === 'Over'
-  if (before && counts && (await stillFits(host, manager, before, signal))) {
+  if (before && counts && answers(before) && (await stillFits(host, manager, before, signal))) {
     return { ok: true, staged: before, fresh: false }
   }
   // From now on the folder may be half of one and half of the other.

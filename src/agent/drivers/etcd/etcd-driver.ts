@@ -12,7 +12,7 @@ import { packageManagerOf } from '../../packages/find-package-manager.ts'
 import type { StageResult } from '../../packages/package-manager.ts'
 import { sourcesOf } from '../../packages/package-sources.ts'
 import { packageStep } from '../../packages/package-step.ts'
-import { stageOnce } from '../../packages/stage-once.ts'
+import { stageOnce, wishFor } from '../../packages/stage-once.ts'
 import type { ActStep, Driver, JobStep, Staging, StepContext } from '../driver.ts'
 import { noPackageManager, packagePicture } from '../kubernetes-packages.ts'
 import { asksFor, bringsPrograms } from '../kubernetes-target.ts'
@@ -70,8 +70,9 @@ async function stage(staging: Staging, requests: SecureRequests, signal: AbortSi
   await notePeers(staging, requests, signal)
   const wanted = [...installed.keys()].map((name) => ({ name }))
   const request = { folder: `${stagingFolder}/etcd`, sources: sourcesOf(staging, manager), wanted }
-  const stageIt = async () => withoutSkip(await manager.stage(request, signal))
-  const result = await stageOnce(staging, manager, stagedNote, stageIt, signal)
+  const wish = wishFor(stagedNote, manager, request, signal)
+  const stage = async () => withoutSkip(await wish.stage())
+  const result = await stageOnce(staging, manager, { ...wish, stage }, signal)
   return result.ok ? undefined : result.reason
 }
 

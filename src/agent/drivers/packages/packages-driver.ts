@@ -42,7 +42,13 @@ async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | un
   if (!manager) return noManager
   const sources = sourcesOf(staging, manager)
   const request = { folder: `${stagingFolder}/packages`, sources, upgrade, except: notOurs }
-  const result = await stageOnce(staging, manager, note, () => manager.stageUpgrade(request, signal), signal)
+  const wish = {
+    note,
+    // What is upgraded is decided once; what comes out meanwhile waits for the next time.
+    answers: () => true,
+    stage: () => manager.stageUpgrade(request, signal),
+  }
+  const result = await stageOnce(staging, manager, wish, signal)
   if (!result.ok) return result.reason
   const { staged, fresh } = result
   if (fresh && staged.keptBack.length > 0) {

@@ -12,6 +12,8 @@ const note = 'profile-packages'
 const stateDir = '/var/lib/slipway'
 const state = (...packages: NonNullable<NodeProfileSpec['packages']>) => stateOf(nodeProfile('base', { packages }))
 const asWanted = state({ name: 'htop' }, { name: 'chrony', version: '4.5' })
+const asStaged = { architecture: 'amd64', wanted: true, held: false, automatic: false }
+const earlierNote = (one: object) => ({ manager: 'apt', folder: '/s', packages: [one], removals: [], keptBack: [] })
 
 /** A Debian host with htop and chrony, whose repositories are away; another's dpkg is at work there. */
 async function debian() {
@@ -60,11 +62,19 @@ describe('packages of a profile', () => {
     await expect(staged()).rejects.toThrow('cannot read the package repositories')
   })
 
+  it('are staged anew where somebody took one away beside those that were staged', async () => {
+    const { bench, installed, staged } = await debian()
+    installed.set('chrony', 'chrony\t4.4-1\tamd64\tinstall\tok\tinstalled')
+    const chrony = { ...asStaged, name: 'chrony', version: '4.5-1', previous: '4.4-1' }
+    await bench.context.notes.write(note, earlierNote(chrony))
+    expect(await staged()).toBeUndefined()
+    installed.delete('htop')
+    await expect(staged()).rejects.toThrow('cannot read the package repositories')
+  })
+
   it('that somebody brought to what is wanted since they were staged are left alone', async () => {
     const { bench, staged, stepFor } = await debian()
-    const htop = { name: 'htop', architecture: 'amd64', version: '3.0-0', wanted: true, held: false, automatic: false }
-    const earlier = { manager: 'apt', folder: '/s', packages: [htop], removals: [], keptBack: [] }
-    await bench.context.notes.write(note, earlier)
+    await bench.context.notes.write(note, earlierNote({ ...asStaged, name: 'htop', version: '3.0-0' }))
     expect(await staged()).toBeUndefined()
     const step = stepFor()
     expect(await step.holds?.(bench.context, bench.signal)).toBe(true)

@@ -9,7 +9,7 @@ import { packageManagerOf } from '../../packages/find-package-manager.ts'
 import type { PackageManager, StageRequest } from '../../packages/package-manager.ts'
 import { sourcesOf } from '../../packages/package-sources.ts'
 import { packageStep } from '../../packages/package-step.ts'
-import { stageOnce } from '../../packages/stage-once.ts'
+import { stageOnce, wishFor } from '../../packages/stage-once.ts'
 import { dropStaged, readStaged } from '../../packages/staged-note.ts'
 import type { Turn } from '../../turn.ts'
 import type { JobStep, StepContext } from '../driver.ts'
@@ -51,7 +51,7 @@ export async function stagePackages(
       return undefined
     }
     const request = { ...both(forward, back), ...placeOf(staging, { note, target, record }, manager) }
-    const result = await stageOnce(staging, manager, note, () => manager.stage(request, signal), signal)
+    const result = await stageOnce(staging, manager, wishFor(note, manager, request, signal), signal)
     if (result.ok) return undefined
     if (isNothing(back)) return result.reason
     await staging.warn(`packages cannot be put back as they were before the profile: ${result.reason.message}`)

@@ -8,7 +8,7 @@ import type { Host } from '../../../ports/host.ts'
 import { packageManagerOf } from '../../packages/find-package-manager.ts'
 import { sourcesOf } from '../../packages/package-sources.ts'
 import { packageStep } from '../../packages/package-step.ts'
-import { stageOnce } from '../../packages/stage-once.ts'
+import { stageOnce, wishFor } from '../../packages/stage-once.ts'
 import type { Driver, JobStep, Staging, StepContext } from '../driver.ts'
 import { noPackageManager, packagePicture } from '../kubernetes-packages.ts'
 import { asksFor, bringsPrograms } from '../kubernetes-target.ts'
@@ -62,7 +62,7 @@ async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | un
   const wanted = [...installed.keys()].map((name) => ({ name }))
   const folder = `${stagingFolder}/runtime`
   const request = { folder, sources: sourcesOf(staging, manager), wanted }
-  const result = await stageOnce(staging, manager, stagedNote, () => manager.stage(request, signal), signal)
+  const result = await stageOnce(staging, manager, wishFor(stagedNote, manager, request, signal), signal)
   return result.ok ? undefined : result.reason
 }
 
