@@ -27,7 +27,7 @@ import {
 } from './permission.ts'
 import { hasRun, reopenLost } from './reopen-lost.ts'
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
-import { mustSettle, settle } from './settle.ts'
+import { endWork, mustSettle, settle } from './settle.ts'
 import { runStep, type StepOutcome } from './step-runner.ts'
 import { stuckCode } from './stuck-disk.ts'
 import { planUndo, type UndoPlan } from './undo-plan.ts'
@@ -267,6 +267,8 @@ async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promis
     return await closeUnfinished(task, 'Failed', { failed: broken, reason }, signal)
   }
   if (!folder.failure) await folder.fail({ ...failed, finishedAt: failed.finishedAt.toISOString() })
+  // What goes on meanwhile would bring about again what is taken back.
+  if (!steps.some((_, at) => at >= first && hasRun(folder, at))) await endWork(task, signal)
   const isToRun = (index: number) => plan.steps.includes(folder.names[index] ?? '') && !folder.steps[index]?.done
   for (const [offset, step] of steps.slice(first).entries()) {
     const index = first + offset

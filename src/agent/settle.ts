@@ -47,7 +47,11 @@ function hasGoneBack({ undo }: Driver, { folder, order }: Unsettled): boolean {
   return undo.possible && undo.steps(order).some(({ name }) => hasRun(folder, folder.names.indexOf(name)))
 }
 
-async function endWork({ shop, context }: Unsettled, signal: AbortSignal): Promise<void> {
+/** What was fetched or staged beside the steps. */
+export async function endWork(
+  { shop, context }: Pick<Unsettled, 'shop' | 'context'>,
+  signal: AbortSignal,
+): Promise<void> {
   const limit = new LinkedAbort(signal)
   const late = new SlipwayError('StepFailed', 'what was fetched for the order was told to end, and goes on')
   const cancel = shop.clock.after(endMs, () => limit.abort(late))

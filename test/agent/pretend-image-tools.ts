@@ -43,6 +43,11 @@ export class PretendImageTools {
   staged: PretendDeployment | undefined
   kubelet: 'active' | 'failed' | 'activating' = 'active'
   isRegistryAway = false
+  stagesInMs = 5000
+  /** What the daemon of rpm-ostree is at: it goes on with it when who asked is gone. */
+  transaction: readonly string[] | undefined
+  /** Of a transaction that is told to end. */
+  heedsCancel = true
   /** What the kubelet in an image calls itself, by the image's digest; the others have none. */
   readonly kubelets = new Map<string, string>()
   readonly #fetched = new Set<string>()
@@ -73,6 +78,7 @@ export class PretendImageTools {
     this.#bench.kill()
     if (this.staged && how === 'orderly') this.deployments = [this.staged, this.booted]
     this.staged = undefined
+    this.transaction = undefined
     this.booted = this.deployments[0] ?? this.booted
     this.#starts += 1
     this.#bench.host.losePower(() => 0)
@@ -109,20 +115,38 @@ export class PretendImageTools {
     if (program === 'ostree' && args[1] === 'undeploy') return this.#unstage()
     if (program !== this.#engine) return { exitCode: 127, stdout: '', stderr: '' }
     if (args[0] === 'status') return done(this.#engine === 'bootc' ? this.#bootc() : this.#rpmOstree())
+    if (args[0] === 'cancel') return this.#cancel()
+    if (this.transaction) return failed('error: Transaction in progress: rebase')
     if (args[0] === 'cleanup') return this.#unstage()
     return args.includes('--download-only') ? this.#pull(args) : this.#stage(args)
   }
 
   #behave({ argv }: Job): Behaviour {
     // Long work is given its time by `timeout -k 10 SECONDS`.
-    if (argv[0] === 'timeout') {
-      const { exitCode, stdout, stderr } = this.#answer({ argv: argv.slice(4) })
-      return { ms: 5000, exitCode, output: `${stdout}${stderr}` }
-    }
-    const [, ...args] = argv
+    const own = argv[0] === 'timeout' ? argv.slice(4) : argv
+    if (own[0] === this.#engine && !own.includes('--download-only')) return this.#stageSlowly(own)
+    const { exitCode, stdout, stderr } = this.#answer({ argv: own })
+    return { ms: 5000, exitCode, output: `${stdout}${stderr}` }
+  }
+
+  #stageSlowly(argv: readonly string[]): Behaviour {
+    const ms = this.stagesInMs
     this.asked.push(argv.join(' '))
     if (this.isRegistryAway) return { ms: 100, exitCode: 1, output: 'error: connection refused' }
-    return { ms: 5000, exitCode: 0, effect: () => this.#stage(args) }
+    if (this.#engine === 'bootc') return { ms, exitCode: 0, effect: () => this.#stage(argv) }
+    if (this.transaction) return { ms: 100, exitCode: 1, output: 'error: Transaction in progress: rebase' }
+    this.transaction = argv
+    this.#bench.clock.after(ms, () => {
+      if (this.transaction !== argv) return
+      this.transaction = undefined
+      this.#stage(argv)
+    })
+    return { ms, exitCode: 0 }
+  }
+
+  #cancel(): CommandResult {
+    if (this.heedsCancel) this.transaction = undefined
+    return done()
   }
 
   #skopeo(args: readonly string[]): CommandResult {
@@ -207,7 +231,7 @@ export class PretendImageTools {
       'container-image-reference': `ostree-unverified-registry:${repository}@${one.digest}`,
       'container-image-reference-digest': one.digest,
     }))
-    return JSON.stringify({ deployments, transaction: null })
+    return JSON.stringify({ deployments, transaction: this.transaction ? ['rebase', ':1.34', '/one'] : null })
   }
 
   #bootc(): string {

@@ -59,7 +59,7 @@ export function rpmOstreeStatus(text: string): ImageStatus {
     next: (entries[0] ?? booted).deployment,
     others: entries.filter((one) => one !== booted && one !== staged).map((one) => one.deployment),
     ...(manifest !== undefined && { bootedManifest: manifest }),
-    ...(transaction?.[0] !== undefined && { transaction: transaction[0] }),
+    ...(transaction?.[0] && { transaction: transaction[0] }),
   }
 }
 

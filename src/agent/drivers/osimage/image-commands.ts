@@ -18,6 +18,9 @@ export function manifestDigestCommand(commit: string): Argv {
   return ['ostree', 'show', '--print-metadata-key=ostree.manifest-digest', commit]
 }
 
+/** Ends what the daemon is at; ends well where it is idle. */
+export const cancelCommand: Argv = ['rpm-ostree', 'cancel']
+
 /** Names of the commits that images were made into; each tool's engine calls them so. */
 export const fetchedImagesCommand: Argv = [
   ...['ostree', 'refs', `--repo=${ostreeRepository}`, '--list', 'ostree/container/image'],

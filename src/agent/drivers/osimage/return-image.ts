@@ -8,6 +8,7 @@ import type { ActStep, StepContext } from '../driver.ts'
 import { hasGuardFiles, removeGuard } from './boot-guard.ts'
 import { rebootAndWait } from './boot-image.ts'
 import { guardScript } from './guard-script.ts'
+import { idleStatus } from './idle-status.ts'
 import { unstageCommands } from './image-commands.ts'
 import { hadItBefore, imageStatus, isWanted, lastLines, nameOf, planOf } from './image-state.ts'
 
@@ -44,7 +45,7 @@ export async function leaveBooted(
 /** Nothing was booted yet: the next boot starts what it would have started before. */
 export async function dropStaged(context: StepContext, signal: AbortSignal): Promise<void> {
   const plan = await planOf(context)
-  const { staged, engine } = await imageStatus(context.host, signal)
+  const { staged, engine } = await idleStatus(context.host, signal)
   if (isWanted(plan, staged)) await run(context, unstageCommands[engine], signal)
   await removeGuard(context.host, signal)
 }
