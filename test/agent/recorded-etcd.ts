@@ -14,6 +14,8 @@ export class RecordedEtcd implements SecureRequests {
   readonly members: readonly RecordedMember[]
   /** Names of members that do not answer. */
   readonly down = new Set<string>()
+  /** Names of members that answer on their own host alone, not where the others are told to reach them. */
+  readonly hidden = new Set<string>()
   readonly asked: string[] = []
   version = '3.6.8'
   /** What a member has applied, where it is not what all have. */
@@ -49,7 +51,7 @@ export class RecordedEtcd implements SecureRequests {
     if (path === '/v3/cluster/member/list') {
       const listed = this.members.map(
         ({ id: ID, name, url, learner }) =>
-          `{"ID":"${ID}", "name":"${name}", "peerURLs":["${url}0"], "clientURLs":["${url}"]${learner ? ', "isLearner":true' : ''}}`,
+          `{"ID":"${ID}", "name":"${name}", "peerURLs":["${url}0"], "clientURLs":["${this.hidden.has(name) ? `${url}0` : url}"]${learner ? ', "isLearner":true' : ''}}`,
       )
       return `{${header}, "members":[${listed.join(', ')}]}`
     }

@@ -20,19 +20,25 @@ export async function lookAtEtcd(host: Host, requests: SecureRequests, signal: A
     if (signal.aborted || !(error instanceof SlipwayError)) throw error
     return unknown(`nothing tells where etcd is just now: ${error.message}`)
   })
-  if (access && 'code' in access) return { place: 'None', members: [], alarms: [], reason: access }
+  // It may run here, and nobody may take it for gone: the host is asked again until it tells.
+  if (access && 'code' in access) return { place: 'Local', members: [], alarms: [], reason: access }
   if (!access) return { place: 'None', members: [], alarms: [], reason: unknown(notFound) }
   const place = access.own === undefined ? 'External' : 'Local'
   const gateway = await gatewayOf(host, requests, access)
   try {
     const { members, at } = await askMembers(gateway, access, signal)
-    const own = access.own === undefined ? undefined : (await gateway.status(access.own, signal)).header.member_id
+    const status = access.own === undefined ? undefined : await gateway.status(access.own, signal)
+    const own = status?.header.member_id
     const alarms = await gateway.alarms(at, signal)
     const sightings = await sightingsOf(gateway, members, signal)
+    const states = memberStates(members.slice(0, maxEtcdMembers), (id) => sightings.get(id))
     return {
       place,
       ...(own !== undefined && { member: own }),
-      members: [...memberStates(members.slice(0, maxEtcdMembers), (id) => sightings.get(id))],
+      // Whether it leads it has said itself, also where it does not answer at the address that the others know.
+      members: states.map((state) =>
+        state.id === own && !sightings.get(own)?.seen ? { ...state, leader: status?.leader === own } : state,
+      ),
       alarms: alarms.slice(0, maxEtcdAlarms).map((alarm) => alarmText(alarm, members)),
     }
   } catch (error) {

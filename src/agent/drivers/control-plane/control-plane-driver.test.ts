@@ -21,7 +21,7 @@ async function bench(count = 3) {
   made.answers({ sleep: '' })
   const etcd = new RecordedEtcd(members.slice(0, count))
   const [move] = controlPlaneDriver(etcd).steps(order) as readonly [ActStep]
-  return { context: made.context, signal: made.signal, warnings: made.warnings, etcd, move }
+  return { made, context: made.context, signal: made.signal, warnings: made.warnings, etcd, move }
 }
 
 describe('leadership of etcd', () => {
@@ -54,6 +54,44 @@ describe('leadership of etcd', () => {
     }
     await move.act(context, signal)
     expect(etcd.leader).not.toBe('1')
+  })
+
+  it('is passed on by a member that answers on its own host alone', async () => {
+    const { context, signal, etcd, move } = await bench()
+    etcd.hidden.add('cp1')
+    expect(await move.holds?.(context, signal)).toBe(false)
+    await move.act(context, signal)
+    expect(etcd.leader).toBe('2')
+  })
+
+  it('is seen to be passed on by an answer, not by silence', async () => {
+    const { context, signal, etcd, move } = await bench()
+    etcd.down.add('cp1')
+    const run = context.host.run.bind(context.host)
+    context.host.run = (command, stop) => {
+      if (command.argv[0] === 'sleep') etcd.down.clear()
+      return run(command, stop)
+    }
+    expect(await move.missing?.(context, signal)).toContain('still leads etcd')
+  })
+
+  it('is passed on by an etcd.service whose systemd does not answer at once', async () => {
+    const { made, context, signal, etcd, move, warnings } = await bench()
+    await context.host.files.remove('/etc/kubernetes/manifests/etcd.yaml')
+    await made.put('/run/systemd/system', '')
+    await made.put('/etc/default/etcd', 'ETCD_ADVERTISE_CLIENT_URLS=http://cp1:2379\n')
+    let answers = false
+    const told = 'LoadState=loaded\nEnvironmentFiles=/etc/default/etcd (ignore_errors=yes)\n'
+    made.answers({
+      sleep: '',
+      systemctl: () => (answers ? told : { exitCode: 1, stderr: 'Failed to get properties: Connection reset by peer' }),
+    })
+    expect(await move.holds?.(context, signal)).toBe(false)
+    await move.act(context, signal)
+    expect(warnings).toEqual([expect.stringContaining('did not hand over')])
+    answers = true
+    await move.act(context, signal)
+    expect(etcd.leader).toBe('2')
   })
 
   it('is left where this member stays down, with a warning', async () => {

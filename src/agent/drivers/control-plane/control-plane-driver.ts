@@ -1,6 +1,7 @@
 // Before a control-plane host is disturbed another member of etcd leads: a leader that goes away stops every write until the
 // others have noticed and elected one.
 
+import type { EtcdMemberState } from '../../../api/control-plane.ts'
 import type { Order } from '../../../api/node-state.ts'
 import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
@@ -51,15 +52,28 @@ function moveLeader(requests: SecureRequests): ActStep {
       return !leads && silence === undefined
     },
     act: (context, signal) => handOver(context, requests, signal),
-    missing: (context, signal) => {
-      const look = async () =>
-        (await leadership(context, requests, signal)).leads ? 'the member of this host still leads etcd' : undefined
-      return lookUntil(context.host, look, patience, signal)
+    missing: async (context, signal) => {
+      let leads = false
+      const look = async () => {
+        const seen = await leadership(context, requests, signal)
+        leads = seen.leads
+        return leads ? 'the member of this host still leads etcd' : seen.silence
+      }
+      const missing = await lookUntil(context.host, look, patience, signal)
+      return leads ? missing : undefined
     },
   }
 }
 
-async function leadership({ host }: StepContext, requests: SecureRequests, signal: AbortSignal) {
+interface Leadership {
+  readonly leads: boolean
+  readonly own: EtcdMemberState | undefined
+  readonly members: readonly EtcdMemberState[]
+  /** Why it is not known. */
+  readonly silence: string | undefined
+}
+
+async function leadership({ host }: StepContext, requests: SecureRequests, signal: AbortSignal): Promise<Leadership> {
   const { member, members, reason, place } = await lookAtEtcd(host, requests, signal)
   const own = members.find(({ id }) => id === member)
   // A member that does not answer leads nobody, and one alone has nobody to hand over to.
@@ -68,20 +82,21 @@ async function leadership({ host }: StepContext, requests: SecureRequests, signa
 }
 
 async function handOver(context: StepContext, requests: SecureRequests, signal: AbortSignal): Promise<void> {
-  const silent = await lookUntil(
-    context.host,
-    async () => (await leadership(context, requests, signal)).silence,
-    patience,
-    signal,
-  )
+  let seen: Leadership | undefined
+  const look = async () => {
+    seen = await leadership(context, requests, signal)
+    return seen.silence
+  }
+  const silent = await lookUntil(context.host, look, patience, signal)
   // One that is down has no need to, and a slow one must not keep its host from being mended.
   if (silent !== undefined) {
     await context.warn(`whether this host’s member leads etcd was not told, so it did not hand over: ${silent}`)
     return
   }
-  const { leads, own, members } = await leadership(context, requests, signal)
+  if (!seen?.leads || !seen.own) return
+  const { own, members } = seen
   const access = await findEtcd(context.host, signal)
-  if (!leads || !own || access?.own === undefined) return
+  if (access?.own === undefined) return
   const [successor] = successorsOf(own.id, members)
   if (!successor) {
     throw new SlipwayError('EtcdUnhealthy', 'this host’s member leads etcd, and no other is healthy enough to lead', {
