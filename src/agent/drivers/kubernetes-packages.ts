@@ -3,13 +3,14 @@
 
 import { repositorySwitchesSchema } from '../../api/kubernetes-notes.ts'
 import type { Reason } from '../../api/reason.ts'
-import { type StagedPackage, stagedPackagesSchema } from '../../api/staged-packages.ts'
+import type { StagedPackage } from '../../api/staged-packages.ts'
 import type { Host } from '../../ports/host.ts'
 import { packageManagerOf } from '../packages/find-package-manager.ts'
 import type { RepositorySwitch } from '../packages/package-manager.ts'
 import { sourcesOf } from '../packages/package-sources.ts'
 import { packageStep } from '../packages/package-step.ts'
 import { stageOnce, wishFor } from '../packages/stage-once.ts'
+import { readStaged } from '../packages/staged-note.ts'
 import type { ActStep, JobStep, Notes, Picture, Staging } from './driver.ts'
 import { targetVersion } from './kubernetes-target.ts'
 
@@ -55,7 +56,7 @@ export function installStep(name: PackagedComponent): JobStep {
 
 /** The component's own package as it was staged; undefined before. */
 export async function stagedComponent(name: PackagedComponent, notes: Notes): Promise<StagedPackage | undefined> {
-  const staged = await notes.read(stagedNote(name), stagedPackagesSchema)
+  const staged = await readStaged(notes, stagedNote(name))
   return staged?.packages.find((one) => one.name === name)
 }
 

@@ -3,10 +3,10 @@
 
 import { repositorySwitchesSchema } from '../../api/kubernetes-notes.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { stagedPackagesSchema } from '../../api/staged-packages.ts'
 import { packageManagerOf } from '../packages/find-package-manager.ts'
 import { sourcesOf } from '../packages/package-sources.ts'
 import { packageStep } from '../packages/package-step.ts'
+import { readStaged } from '../packages/staged-note.ts'
 import type { ActStep, Step, StepContext } from './driver.ts'
 import { switchesNote } from './kubernetes-packages.ts'
 
@@ -19,8 +19,7 @@ export function undoPackageSteps(component: string, note: string): readonly Step
     attempts: 5,
     timeoutMs: 30 * 60_000,
     holds: async (context, signal) =>
-      (await context.notes.read(undoNote, stagedPackagesSchema)) !== undefined ||
-      (await isAsBefore(context, note, signal)),
+      (await readStaged(context.notes, undoNote)) !== undefined || (await isAsBefore(context, note, signal)),
     act: (context, signal) => fetchBefore(context, component, note, undoNote, signal),
   }
   return [fetch, packageStep({ name: `install-old-${component}`, note: undoNote, disruptive: false })]
@@ -28,7 +27,7 @@ export function undoPackageSteps(component: string, note: string): readonly Step
 
 /** The work had not come to the packages yet: there is nothing to take back. */
 async function isAsBefore({ host, notes }: StepContext, note: string, signal: AbortSignal): Promise<boolean> {
-  const staged = (await notes.read(note, stagedPackagesSchema))?.packages ?? []
+  const staged = (await readStaged(notes, note))?.packages ?? []
   const installed = await (await packageManagerOf(host, signal))?.installed(
     staged.map(({ name }) => name),
     signal,
@@ -47,7 +46,7 @@ async function fetchBefore(
   signal: AbortSignal,
 ): Promise<void> {
   const { host, notes, stagingFolder } = context
-  const changed = (await notes.read(note, stagedPackagesSchema))?.packages ?? []
+  const changed = (await readStaged(notes, note))?.packages ?? []
   const wanted = changed.flatMap(({ name, previous, version, held }) =>
     previous === undefined || previous === version ? [] : [{ name, version: previous, hold: held }],
   )

@@ -74,6 +74,41 @@ const forgetful = (host: Host): PackageManager => ({
     Promise.resolve({ ok: false, reason: { code: 'VersionUnknown', message: 'they do not offer a 1.0' } }),
 })
 
+const changedFrom = (previous: string): StagedPackages => ({
+  ...staged,
+  packages: staged.packages.map((one) => ({ ...one, previous })),
+})
+
+/** A host with every package at this version, whose repositories offer it. */
+function offering(version: string) {
+  let here = version
+  let stagings = 0
+  const manager = (host: Host): PackageManager => ({
+    ...aptPackageManager(host),
+    installed: (names) => {
+      const one = { version: here, architecture: 'all', held: false, whole: true }
+      return Promise.resolve(new Map([...names].map((name) => [name, { name, ...one }])))
+    },
+    stageReturn: ({ packages }, { folder }) => {
+      stagings += 1
+      const back = packages.map(({ name, architecture, version: previous, previous: before = '' }) => ({
+        ...{ name, architecture, version: before, previous, wanted: true, held: false, automatic: false },
+      }))
+      return Promise.resolve({
+        ok: true,
+        staged: { manager: 'apt', folder, packages: back, removals: [], keptBack: [] },
+      })
+    },
+  })
+  return {
+    manager,
+    stagings: () => stagings,
+    bringTo: (other: string) => {
+      here = other
+    },
+  }
+}
+
 describe('the way back', () => {
   it('that was not found while the node worked is not asked for again', async () => {
     const context = contextOf()
@@ -94,6 +129,34 @@ describe('the way back', () => {
     expect(context.warnings).toEqual(['these packages cannot be rolled back: they do not offer a 1.0'])
     expect(await step.holds?.(context, signal)).toBe(false)
     expect((await step.argv(context, signal)).join(' ')).toContain('exit 1')
+  })
+
+  it('is none where the one that was staged leads from other packages than are to be changed now', async () => {
+    const context = contextOf()
+    const debian = offering('1.0')
+    await context.notes.write('packages', staged)
+    await stageReturn(context, debian.manager(context.host), 'packages', { from: 'Host' }, signal)
+    // Somebody brought the package to 1.1, and 2.0 was staged anew; 1.1 was never on offer.
+    debian.bringTo('1.1')
+    await context.notes.write('packages', changedFrom('1.1'))
+    const none = { ...debian.manager(context.host), stageReturn: forgetful(context.host).stageReturn }
+    expect(await stageReturn(context, none, 'packages', { from: 'Host' }, signal)).toBeUndefined()
+    expect(context.warnings).toEqual([expect.stringContaining('cannot be rolled back')])
+    expect(await step.holds?.(context, signal)).toBe(false)
+    expect((await step.argv(context, signal)).join(' ')).toContain('exit 1')
+  })
+
+  it('is staged anew where more is to be changed than it leads back from', async () => {
+    const context = contextOf()
+    const debian = offering('1.0')
+    await context.notes.write('packages', staged)
+    await stageReturn(context, debian.manager(context.host), 'packages', { from: 'Host' }, signal)
+    const [a] = staged.packages
+    await context.notes.write('packages', { ...staged, packages: [a, { ...a, name: 'b' }] })
+    await stageReturn(context, debian.manager(context.host), 'packages', { from: 'Host' }, signal)
+    expect(debian.stagings()).toBe(2)
+    await stageReturn(context, debian.manager(context.host), 'packages', { from: 'Host' }, signal)
+    expect(debian.stagings()).toBe(2)
   })
 
   it('is not staged unless the order asks for it', async () => {

@@ -1,12 +1,12 @@
 // The way back of a package change: staged together with it, where the order asks for a rollback of all.
 
 import type { Reason } from '../../api/reason.ts'
-import { stagedPackagesSchema } from '../../api/staged-packages.ts'
+import type { StagedPackages } from '../../api/staged-packages.ts'
 import type { JobStep, StepContext } from '../drivers/driver.ts'
 import type { PackageManager, PackageSources } from './package-manager.ts'
 import { type PackageStepOptions, packageStep } from './package-step.ts'
 import { stageOnce } from './stage-once.ts'
-import { readMark, writeMark } from './staged-note.ts'
+import { readMark, readStaged, writeMark } from './staged-note.ts'
 
 const returnNote = (note: string) => `${note}-return`
 
@@ -22,14 +22,14 @@ export async function stageReturn(
   signal: AbortSignal,
 ): Promise<Reason | undefined> {
   if (context.order.rollback !== 'All') return undefined
-  const staged = await context.notes.read(note, stagedPackagesSchema)
+  const staged = await readStaged(context.notes, note)
   if (!staged) return undefined
   // Asked again after the drain, it would wait for repositories that it does not need.
   if ((await readMark(context.notes, returnNote(note))) === 'Impossible') return undefined
   const request = { folder: `${staged.folder}-return`, sources }
   const wish = {
     note: returnNote(note),
-    answers: () => true,
+    answers: (back: StagedPackages) => leadsBack(back, staged),
     stage: () => manager.stageReturn(staged, request, signal),
   }
   const result = await stageOnce(context, manager, wish, signal)
@@ -40,6 +40,17 @@ export async function stageReturn(
   return undefined
 }
 
+/** From all that is to be changed, and to the versions that are there now. */
+function leadsBack(back: StagedPackages, { packages }: StagedPackages): boolean {
+  return packages
+    .filter(({ file, sideBySide }) => file !== undefined && !sideBySide)
+    .every(({ name, previous }) =>
+      previous === undefined
+        ? back.removals.some((each) => each.name === name)
+        : back.packages.some((each) => each.name === name && each.version === previous),
+    )
+}
+
 const noWayBack = 'echo "the versions before are not on offer any more, so there is no way back" >&2; exit 1'
 
 /** Undoes the packageStep of the same note. */
@@ -47,8 +58,8 @@ export function returnStep({ name, note, disruptive }: PackageStepOptions): JobS
   const there = packageStep({ name, note, disruptive })
   const back = packageStep({ name, note: returnNote(note), disruptive })
   const hasWay = async ({ notes }: StepContext) =>
-    (await notes.read(returnNote(note), stagedPackagesSchema)) !== undefined ||
-    ((await notes.read(note, stagedPackagesSchema))?.packages.every(({ file }) => file === undefined) ?? true)
+    (await readStaged(notes, returnNote(note))) !== undefined ||
+    ((await readStaged(notes, note))?.packages.every(({ file }) => file === undefined) ?? true)
   return {
     ...there,
     holds: async (context, signal) => (await hasWay(context)) && (await back.holds?.(context, signal)) === true,

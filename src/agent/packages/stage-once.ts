@@ -1,9 +1,9 @@
 import type { Reason } from '../../api/reason.ts'
-import { type StagedPackages, stagedPackagesSchema } from '../../api/staged-packages.ts'
+import type { StagedPackages } from '../../api/staged-packages.ts'
 import type { StepContext } from '../drivers/driver.ts'
 import { answersRequest } from './answers-request.ts'
 import type { PackageManager, StageRequest, StageResult } from './package-manager.ts'
-import { readMark, writeMark } from './staged-note.ts'
+import { readMark, readStaged, writeMark } from './staged-note.ts'
 
 export interface StageWish {
   readonly note: string
@@ -35,18 +35,16 @@ export async function stageOnce(
   { note, answers, stage }: StageWish,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const before = await notes.read(note, stagedPackagesSchema)
-  const mark = await readMark(notes, note)
-  const counts = mark === undefined || mark === 'Over'
-  if (before && counts && answers(before) && (await stillFits(host, manager, before, signal))) {
+  const before = await readStaged(notes, note)
+  if (before && answers(before) && (await stillFits(host, manager, before, signal))) {
     return { ok: true, staged: before, fresh: false }
   }
   // From now on the folder may be half of one and half of the other.
-  if (before && counts) await writeMark(notes, note, 'UnderWay')
+  if (before) await writeMark(notes, note, 'UnderWay')
   const result = await stage()
   if (!result.ok) return result
   await notes.write(note, result.staged)
-  if (before) await writeMark(notes, note, 'Over')
+  if ((await readMark(notes, note)) !== undefined) await writeMark(notes, note, 'Over')
   return { ...result, fresh: true }
 }
 

@@ -8,9 +8,10 @@ import {
 } from '../../api/staged-packages.ts'
 import type { Notes } from '../drivers/driver.ts'
 
-/** Undefined where nothing is to change: nothing was staged, or what was is not needed any more. */
+/** What was staged and counts: it is whole, and there is still something to change. */
 export async function readStaged(notes: Notes, note: string): Promise<StagedPackages | undefined> {
-  return (await readMark(notes, note)) === 'NotNeeded' ? undefined : await notes.read(note, stagedPackagesSchema)
+  const mark = await readMark(notes, note)
+  return mark === undefined || mark === 'Over' ? await notes.read(note, stagedPackagesSchema) : undefined
 }
 
 /** What was staged before does not count any more: the host has come to be as wanted without it. */
