@@ -110,6 +110,8 @@ export const wait = (seconds?: number) => ({
 /** An agent says nothing more of an order after one of these. */
 export const lastStates: readonly AgentOrder['state'][] = ['Succeeded', 'Failed', 'Withdrawn', 'Refused']
 
-/** Whether the order may still run: the agent has neither ended it nor put it into a person's hands. */
-export const mayRun = (order: Order | undefined, answer: AgentOrder | undefined): boolean =>
-  order !== undefined && !(answer?.id === order.id && [...lastStates, 'RequiresAttention'].includes(answer.state))
+/** Whether the order may still run: the agent has not ended it, nor is it stuck and will find it withdrawn. */
+export const mayRun = (order: Order | undefined, answer: AgentOrder | undefined): boolean => {
+  const over = order?.desired === 'Withdraw' ? [...lastStates, 'RequiresAttention' as const] : lastStates
+  return order !== undefined && !(answer?.id === order.id && over.includes(answer.state))
+}

@@ -119,6 +119,33 @@ describe('a journal that is damaged', () => {
     expect(cluster.taken).toEqual([])
   })
 
+  scenario('its node released and then repaired, it does not go on without its slot', { nodes: 4 }, async (story) => {
+    const { cluster, update, person } = story
+    await update.keepScript('test -e /done')
+    const script = { ...scriptOf('touch /done'), validate: scriptOf('test -e /done') }
+    const running = update.script('touch /done', { script, strategy: { maxFailures: 1 } })
+    await cluster.nodeIs('w1', 'Working')
+    const machine = cluster.machine('w1')
+    const [order = ''] = await machine.disk.names(folder)
+    const path = `${folder}/${order}/order.json`
+    const whole = (await machine.disk.read(path)) ?? ''
+    await machine.disk.write(path, 'garbage', 0o600)
+    machine.agent?.crash()
+    await cluster.nodeIs('w1', 'RequiresAttention', 'JournalCorrupt')
+    const node = cluster.node('w1')
+    await person.changes(nodes, 'w1', (node && releasingPatch(node, cluster.state('w1'))) ?? {})
+    await cluster.nodeIs('w2', 'Working')
+    const before = machine.host.executions.length
+    await machine.disk.write(path, whole, 0o600)
+    await running.fails()
+    expect(machine.host.executions.slice(before)).toEqual([])
+    await cluster.nodeIs('w1', 'Failed', 'JournalCorrupt')
+    expect(cluster.state('w1')?.status?.agent?.order?.state).toBe('Withdrawn')
+    expect(running.status.summary).toMatchObject({ done: 3, failed: 1 })
+    expect(cluster.ledger.grants).toEqual([])
+    expect(cluster.taken).toEqual([])
+  })
+
   scenario(
     'the update deleted, its node is put back; the folder removed, the next goes on',
     { nodes: 3 },

@@ -22,6 +22,7 @@ const events = [
   'nodeRises',
   'personCordons',
   'personUncordons',
+  'personReleases',
   'operatorCrashes',
   'ledgerLost',
   'slotGranted',
@@ -209,6 +210,12 @@ class World {
       case 'personUncordons':
         this.cordoned = false
         this.persons = false
+        break
+      case 'personReleases':
+        // As slipway release does: not while the agent works.
+        if (this.mark === undefined || !this.marked) break
+        if (mayRun(this.order, this.answer) && this.answer?.state !== 'RequiresAttention') break
+        this.#change(puttingBackChange)
         break
       case 'operatorCrashes':
         this.watchesPods = false

@@ -9,6 +9,7 @@ import {
   ours,
   report,
   rollout,
+  setRollout,
   viewOf,
   wait,
 } from '../../../test/samples/node-views.ts'
@@ -58,8 +59,13 @@ describe('putting back', () => {
       { action: 'uncordon' },
     ],
     [
-      'the agent needs a person: it runs nothing',
+      'the agent is stuck: it would go on when it is repaired',
       { node: ours, rollout: working, order: order(), report: report('RequiresAttention') },
+      { action: 'setOrder', order: order({ desired: 'Withdraw' }) },
+    ],
+    [
+      'the agent is stuck and will find its order withdrawn',
+      { node: ours, rollout: working, order: order({ desired: 'Withdraw' }), report: report('RequiresAttention') },
       { action: 'uncordon' },
     ],
     ["a person's cordon stays", { node: { cordoned: true }, rollout: { ...working, ...prior } }, { action: 'clear' }],
@@ -127,7 +133,52 @@ describe('without a slot', () => {
   })
 })
 
-describe('a node that failed and was put back by a person', () => {
+describe('a node that a person put back', () => {
+  const withdrawn = order({ desired: 'Withdraw' })
+  const stuck = report('RequiresAttention')
+  const corrupt = { reason: { code: 'JournalCorrupt', message: 'look at order.json', since: at(7) } } as const
+  const needed = rollout('RequiresAttention', { since: at(7), ...corrupt })
+  const failed = rollout('Failed', { since: at(9), ...corrupt })
+  const ends: object = { action: 'setOrder', order: withdrawn }
+  it.each<[string, Given, object]>([
+    ['its agent is stuck: the order ends first', { rollout: needed, order: order(), report: stuck }, ends],
+    [
+      'what was asked back ends as well',
+      { rollout: needed, order: order({ desired: 'PutBack' }), report: stuck },
+      ends,
+    ],
+    [
+      'its agent is stuck and will find the order withdrawn: it counts as failed',
+      { rollout: needed, order: withdrawn, report: stuck },
+      setRollout(failed),
+    ],
+    [
+      'its agent was repaired, and obeyed: it is not taken again',
+      { rollout: needed, order: withdrawn, report: report('Withdrawn') },
+      setRollout(failed),
+    ],
+    [
+      'its agent was repaired, and has not obeyed yet',
+      { rollout: needed, order: withdrawn, report: report('Running') },
+      wait(),
+    ],
+    ['failed, with the slot', { rollout: failed, order: withdrawn, report: stuck }, { action: 'returnGrant' }],
+    ['failed, and its journal is damaged since', { rollout: failed, order: order(), report: stuck }, ends],
+    [
+      'failed, without the slot',
+      { rollout: failed, order: withdrawn, report: stuck, grant: null, staging: true },
+      wait(),
+    ],
+    [
+      'done, and its journal is damaged since',
+      { rollout: rollout('Done'), order: order(), report: stuck, grant: null },
+      ends,
+    ],
+    ['done, the same withdrawn', { rollout: rollout('Done'), order: withdrawn, report: stuck, grant: null }, wait()],
+  ])('%s', (_name, given, expected) => {
+    expect(decideNode(viewOf({ node: {}, now: 9, ...given }))).toEqual(expected)
+  })
+
   it('is told of as long as its operation is there, and not taken again by itself', () => {
     const view = viewOf({ node: {}, rollout: rollout('Failed'), grant: null, staging: true })
     expect(decideNode(view)).toEqual(wait())

@@ -19,10 +19,10 @@ import { isReady, readyCondition } from './node-facts.ts'
 import { cleanUp, hooksAfter, hooksAgain } from './node-hooks.ts'
 import { holdOf, isPutBack } from './node-marks.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
-import { atRest, attemptOf, belongsTo, hasStopped, operationOfOrder, orderID } from './order.ts'
+import { atRest, attemptOf, belongsTo, hasStopped, isStuck, operationOfOrder, orderID } from './order.ts'
 import { stageNode } from './stage-node.ts'
 import { startNode } from './start-node.ts'
-import { withdraw } from './withdraw.ts'
+import { endOrder, withdraw } from './withdraw.ts'
 
 /** Nothing has been done to the node yet. */
 const beforeWork: ReadonlySet<Rollout['phase']> = new Set(['Staging', 'Pending'])
@@ -67,7 +67,8 @@ function withoutSlot(view: NodeView): NodeAction {
   // Whatever was cordoned is under work: the ledger must know.
   const isOver = !rollout || atRest.has(rollout.phase)
   if (rollout?.cordon && !isOver) return { action: 'regrant', holder: rollout.operationID }
-  if (order && !hasStopped(order, state)) return { action: 'regrant', holder: operationOfOrder(order) }
+  if (order && !hasStopped(order, state))
+    return isStuck(order, state) ? withdraw(order) : { action: 'regrant', holder: operationOfOrder(order) }
   if (!isPutBack(node)) return mayRunUntold(state) ? { action: 'wait' } : { action: 'uncordon' }
   const owed = cleanUp(view)
   if (owed) return owed
@@ -111,11 +112,11 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
       return enter(view, rollout, 'Failed', {
         reason: report.reason ?? { code: 'StepFailed', message: 'the agent gave no reason' },
       })
-    case 'Withdrawn':
-      return enter(view, { ...rollout, attempt: rollout.attempt + 1 }, 'Draining', {
-        deadlineMs: operation.drain.timeoutMs,
-        reason: firstReason(operation),
-      })
+    case 'Withdrawn': {
+      const next = { ...rollout, attempt: rollout.attempt + 1 }
+      const again = { deadlineMs: operation.drain.timeoutMs, reason: firstReason(operation) }
+      return leaveToPerson(view, operation, rollout) ?? enter(view, next, 'Draining', again)
+    }
     case 'Refused':
     case 'RequiresAttention':
       if (rollout.phase === 'RequiresAttention') return leaveToPerson(view, operation, rollout) ?? { action: 'wait' }
@@ -228,16 +229,15 @@ function leaveFailed(view: NodeView, { disruption }: Operation, rollout: Rollout
   if (isAborted(rollout) && !isPutBack(view.node)) return { action: 'uncordon' }
   const owed = cleanUp(view)
   if (owed || disruption === 'None') return owed ?? leaveUndrained(view, rollout)
-  // A hook refused the node before anything was done to it: it is no node that is away.
-  const isUntouched = rollout.cordon === undefined && isPutBack(view.node)
-  return isAborted(rollout) || isReleased(view) || isUntouched ? { action: 'returnGrant' } : { action: 'wait' }
+  // Put back by us after a drain that was given up, by a person who says that it is fit, or never touched since a hook refused it.
+  return isPutBack(view.node) ? (endOrder(view.state) ?? { action: 'returnGrant' }) : { action: 'wait' }
 }
 
-/** It called for a person, and one has put the node back: all else goes on without it. */
+/** It called for a person, and one has put the node back: all else goes on without it, and nothing goes on there. */
 function leaveToPerson(view: NodeView, { disruption }: Operation, rollout: Rollout): NodeAction | undefined {
   const { reason, phase } = rollout
-  const isReleased = phase === 'RequiresAttention' && disruption === 'Drain' && isPutBack(view.node)
-  return isReleased ? enter(view, rollout, 'Failed', reason && { reason }) : undefined
+  if (phase !== 'RequiresAttention' || disruption !== 'Drain' || !isPutBack(view.node)) return undefined
+  return endOrder(view.state) ?? enter(view, rollout, 'Failed', reason && { reason })
 }
 
 /** It failed, and a person has put the node back: it is theirs to say that it is fit. */

@@ -4,15 +4,13 @@
 import { releasedAnnotation } from '../../api/hold.ts'
 import type { Rollout } from '../../api/node-state.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
-import { hasStopped } from './order.ts'
+import { endOrder } from './withdraw.ts'
 
 export function leaveUndrained({ node, state }: NodeView, rollout: Rollout): NodeAction {
   if (rollout.cordon === undefined) return { action: 'returnGrant' }
-  const { order } = state.spec
-  const isSaid = node.metadata.annotations?.[releasedAnnotation] === releaseWord(rollout)
-  if (!isSaid || (order && !hasStopped(order, state))) return { action: 'wait' }
+  if (node.metadata.annotations?.[releasedAnnotation] !== releaseWord(rollout)) return { action: 'wait' }
   const { cordon: _cordon, ...rest } = rollout
-  return { action: 'setRollout', rollout: rest }
+  return endOrder(state) ?? { action: 'setRollout', rollout: rest }
 }
 
 /** What the annotation must say: it is for this failure only. */

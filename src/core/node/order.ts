@@ -36,9 +36,14 @@ function failureOf(order: Order, state: NodeState): Reason | undefined {
 
 /** Nothing of it runs or will run without another word of ours. */
 export function hasStopped(order: Order, state: NodeState): boolean {
-  if (order.desired === 'Stage') return true
+  if (order.desired === 'Stage' || lastWord(order, state) !== undefined) return true
+  return order.desired === 'Withdraw' && isStuck(order, state)
+}
+
+/** Something on the host keeps the agent from going on. Once that is repaired it does, unless it then finds the order withdrawn. */
+export function isStuck(order: Order, state: NodeState): boolean {
   const report = state.status?.agent?.order
-  return lastWord(order, state) !== undefined || (report?.id === order.id && report.state === 'RequiresAttention')
+  return report?.id === order.id && report.state === 'RequiresAttention'
 }
 
 export function orderID(operation: Operation, attempt: number): string {

@@ -29,8 +29,13 @@ describe('a node without a slot that is to stage', () => {
       { action: 'regrant', holder: other.id.slice(0, other.id.lastIndexOf('/')) },
     ],
     [
-      'waits for the order of another operation that a person looks at',
+      'ends the order of another operation that a person looks at',
       { order: other, report: report('RequiresAttention', { id: other.id }) },
+      { action: 'setOrder', order: { ...other, desired: 'Withdraw' } },
+    ],
+    [
+      'waits for the word on it',
+      { order: { ...other, desired: 'Withdraw' }, report: report('RequiresAttention', { id: other.id }) },
       wait(),
     ],
     [

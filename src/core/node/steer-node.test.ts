@@ -147,8 +147,18 @@ describe('a node that is to be tried again', () => {
       { action: 'setOrder', order: order({ desired: 'Withdraw' }) },
     ],
     [
-      'needs a person, its order is over',
+      'needs a person, its agent is stuck: it must not go on when it is repaired',
       { rollout: rollout('RequiresAttention'), report: report('RequiresAttention') },
+      { retry },
+      { action: 'setOrder', order: order({ desired: 'Withdraw' }) },
+    ],
+    [
+      'needs a person, its agent is stuck and will find the order withdrawn',
+      {
+        rollout: rollout('RequiresAttention'),
+        order: order({ desired: 'Withdraw' }),
+        report: report('RequiresAttention'),
+      },
       { retry },
       again({}),
     ],

@@ -6,7 +6,7 @@ import type { NodeState, Rollout } from '../../api/node-state.ts'
 import { releaseWord } from '../node/leave-undrained.ts'
 import { cordonOwner, isCordoned } from '../node/node-facts.ts'
 import { holdOf, isMarked, marksAnnotation, puttingBackChange } from '../node/node-marks.ts'
-import { hasStopped } from '../node/order.ts'
+import { hasStopped, isStuck } from '../node/order.ts'
 import { profileRunOf } from '../profile/operation-id.ts'
 
 export function holdingPatch(hold: Hold): Readonly<Record<string, unknown>> {
@@ -39,7 +39,8 @@ function failedAtWork(node: Node, state: NodeState | undefined): Rollout | undef
 /** Why the node may still be under work; undefined where it is not. */
 export function workDoubt(name: string, state: NodeState | undefined): string | undefined {
   const order = state?.spec.order
-  if (!state || !order || hasStopped(order, state)) return undefined
+  // One that is stuck does nothing, and the operator withdraws its order before it gives the slot back.
+  if (!state || !order || hasStopped(order, state) || isStuck(order, state)) return undefined
   const report = state.status?.agent?.order
   const step = report?.id === order.id ? report.steps.find((entry) => entry.state === 'Running')?.name : undefined
   const at = step === undefined ? '' : `, at step ${step}`

@@ -8,7 +8,7 @@ import { maintenancePolicies, policyName } from '../../api/maintenance-policy.ts
 import { nodeProfiles } from '../../api/node-profile.ts'
 import { nodeStates } from '../../api/node-state.ts'
 import { puttingBackChange } from '../../core/node/node-marks.ts'
-import { hasStopped } from '../../core/node/order.ts'
+import { workDoubt } from '../../core/steering/hold-node.ts'
 import { presentID } from '../../core/update/path-step.ts'
 import { sleep } from '../../kube/sleep.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
@@ -265,7 +265,7 @@ export class FaultPeople {
     const node = this.#cluster.server.peek(nodes, { name }) as Node | undefined
     if (!node) return true
     const state = this.#cluster.server.peek(nodeStates, { name })
-    if (state?.spec.order && !hasStopped(state.spec.order, state)) return false
+    if (workDoubt(name, state) !== undefined) return false
     const { [holdAnnotation]: _hold, ...annotations } = node.metadata.annotations ?? {}
     const change = puttingBackChange({ ...node, metadata: { ...node.metadata, annotations } })
     const marks = { ...change.metadata.annotations, [holdAnnotation]: null }

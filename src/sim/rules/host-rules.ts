@@ -1,4 +1,4 @@
-// Rules 3, 4, 5 and 11, judged on the machines: what really ran there, and what was said of it.
+// Rules 1, 3, 4, 5 and 11, judged on the machines: what really ran there, and what was said of it.
 
 import type { AgentOrder, NodeState } from '../../api/node-state.ts'
 import type { Execution } from '../pretend-host.ts'
@@ -24,6 +24,8 @@ export function judgeStart(
     if (other.bootId === bootId && other.outcome === 'exited' && other.exitCode === 0)
       report(4, `${what} ran to its end and was started again`)
   }
+  if (!truth.grants.some((grant) => grant.node === node && order.startsWith(`${grant.holder}/`)))
+    report(1, `${what} was started without a slot`)
   const state = truth.states.get(node)
   const said = state?.status?.agent?.order
   if (said?.id === order && ended.has(said.state))

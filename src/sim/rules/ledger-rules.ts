@@ -3,6 +3,7 @@
 import type { BudgetSpec } from '../../api/budget.ts'
 import type { DirectUpdate } from '../../api/direct-update.ts'
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
+import type { AgentOrder, NodeState } from '../../api/node-state.ts'
 import { sameJson } from '../server/json.ts'
 import type { CommittedChange } from '../server/object-store.ts'
 import { isOperator, type Report, type Slack } from './rule.ts'
@@ -165,13 +166,21 @@ function judgeReturns(before: readonly Grant[], after: readonly Grant[], truth: 
     const mayRun = (id: string | undefined) =>
       id?.startsWith(`${grant.holder}/`) && truth.released.has(`${grant.node} ${id}`)
     const unheard = mayRun(order?.id) && said?.id !== order?.id
-    const unended = said !== undefined && mayRun(said.id) && !spoken.has(said.state)
+    const unended = said !== undefined && mayRun(said.id) && !isOver(said, state)
     if (unheard || unended)
       report(1, `the slot of ${grant.node} was returned while ${grant.holder} may still run there`)
   }
 }
 
-const spoken = new Set(['Succeeded', 'Failed', 'Withdrawn', 'Refused', 'RequiresAttention'])
+const spoken = new Set(['Succeeded', 'Failed', 'Withdrawn', 'Refused'])
+
+/** An agent that is stuck goes on once it is repaired, where it does not find its order withdrawn, or done long ago. */
+function isOver({ id, state: word }: AgentOrder, state: NodeState | undefined): boolean {
+  if (spoken.has(word)) return true
+  const { order } = state?.spec ?? {}
+  const mayGoOn = order?.id === id && order.desired !== 'Withdraw' && state?.status?.rollout?.phase !== 'Done'
+  return word === 'RequiresAttention' && !mayGoOn
+}
 
 function updateOf(grant: Grant, truth: Truth): DirectUpdate | undefined {
   return truth.updates.get(grant.holder.slice(0, grant.holder.indexOf('/')))
