@@ -11,7 +11,12 @@ export const planWave: Bench = {
   name: 'plan-wave',
   alone: true,
   measure: () => {
-    const table = new MemberTable({ standing: () => 'waiting', staging: () => 'no', isOwnNode: () => false })
+    const table = new MemberTable({
+      standing: () => 'waiting',
+      staging: () => 'no',
+      isTaken: () => false,
+      isOwnNode: () => false,
+    })
     const nodes = inventedNodes()
     for (const node of nodes) table.refresh(node.metadata.name, node, undefined)
     const { waves } = strategyOf({ type: 'Batches' })

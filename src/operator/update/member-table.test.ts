@@ -10,20 +10,26 @@ interface Host extends NodeTraits {
   /** Absent: not a node of this operation. */
   readonly standing?: Standing | undefined
   readonly staging?: StagingState
+  /** Without a word, whoever is under work or calls for a person. */
+  readonly taken?: boolean
 }
 
 /** A table whose judge goes by what the test says of each host. */
 function tableOf(hosts: Record<string, Host>, ownNode?: string) {
   const standings = new Map<string, Standing | undefined>()
   const stagings = new Map<string, StagingState>()
+  const taken = new Set<string>()
   const table = new MemberTable({
     standing: ({ metadata }) => standings.get(metadata.name),
     staging: (_node, state) => stagings.get(state?.metadata.name ?? '') ?? 'no',
+    isTaken: ({ metadata }) => taken.has(metadata.name),
     isOwnNode: (name) => name === ownNode,
   })
   const set = (name: string, host: Host | undefined): boolean => {
     standings.set(name, host?.standing)
     stagings.set(name, host?.staging ?? 'no')
+    if (host?.taken ?? (host?.standing === 'working' || host?.standing === 'attention')) taken.add(name)
+    else taken.delete(name)
     return table.refresh(name, host && nodeOf(name, host), sampleState(name, {}))
   }
   for (const [name, host] of Object.entries(hosts)) set(name, host)
@@ -232,7 +238,12 @@ describe('the table', () => {
   })
 
   it('sees another machine of the same name', () => {
-    const table = new MemberTable({ standing: () => 'waiting', staging: () => 'no' as const, isOwnNode: () => false })
+    const table = new MemberTable({
+      standing: () => 'waiting',
+      staging: () => 'no' as const,
+      isTaken: () => false,
+      isOwnNode: () => false,
+    })
     const node = sampleNode('w1')
     table.refresh('w1', node, undefined)
     expect(table.refresh('w1', { ...node, metadata: { ...node.metadata, uid: 'new' } }, undefined)).toBe(true)
@@ -255,6 +266,10 @@ describe('the table', () => {
     expect(table).toMatchObject({ counted: 0, inControlPlaneWave: true, controlPlaneBroken: true })
     set('c1', done)
     expect(table).toMatchObject({ counted: 3, inControlPlaneWave: false, controlPlaneBroken: false })
+    set('w2', { standing: 'attention', taken: true })
+    expect(table.counted).toBe(3)
+    set('w2', { standing: 'attention', taken: false })
+    expect(table.counted).toBe(2)
   })
 
   it('names a few of a standing, and of those that cannot go', () => {
@@ -287,6 +302,7 @@ describe('over any history of changes', () => {
     ready: fc.constantFrom('True' as const, 'True' as const, 'False' as const),
     cordoned: fc.constantFrom(false, false, true),
     controlPlane: fc.constantFrom(false, false, false, true),
+    taken: fc.boolean(),
   })
   const change = fc.tuple(
     fc.constantFrom('w1', 'w2', 'w3', 'w4', 'w10', 'm1'),
@@ -335,7 +351,9 @@ describe('over any history of changes', () => {
     const wave = open.length > 0
     expect(table.inControlPlaneWave).toBe(wave)
     expect(table.workers).toBe(all.filter(({ controlPlane }) => !controlPlane).length)
-    const busy = all.filter(({ standing }) => standing === 'working' || standing === 'attention')
+    const busy = all.filter(
+      ({ standing, taken = true }) => standing === 'working' || (standing === 'attention' && taken),
+    )
     const down = all.filter(({ ready, controlPlane }) => ready !== 'True' && !controlPlane)
     expect(table.counted).toBe(
       wave

@@ -18,6 +18,8 @@ export interface Judge {
   /** Undefined: not a node of this operation. */
   standing(node: Node, state: NodeState | undefined): Standing | undefined
   staging(node: Node, state: NodeState | undefined): StagingState
+  /** Whether the operation has taken the node and not given it back. */
+  isTaken(node: Node, state: NodeState | undefined): boolean
   /** Whether the operator itself runs there. */
   isOwnNode(name: string): boolean
   /** Names that come before all others of their role. */
@@ -119,6 +121,7 @@ export class MemberTable {
       ready,
       free: ready && isUnavailable(node),
       standing,
+      taken: this.#judge.isTaken(node, state),
       staging: this.#judge.staging(node, state),
     }
     if (before && same(before, after)) return false
@@ -285,6 +288,7 @@ function same(a: Member, b: Member): boolean {
     a.ready === b.ready &&
     a.free === b.free &&
     a.standing === b.standing &&
+    a.taken === b.taken &&
     a.staging === b.staging
   )
 }

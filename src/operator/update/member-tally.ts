@@ -10,6 +10,8 @@ export interface Member extends Placed {
   readonly uid: string
   /** Ready but cordoned by somebody else: working on it takes nothing more away. */
   readonly free: boolean
+  /** The operation has taken it: its slot is held, or it is under our cordon. */
+  readonly taken: boolean
   readonly staging: StagingState
 }
 
@@ -101,7 +103,8 @@ export class MemberTally {
     const { standing, role, ready } = member
     this.#counts[standing] += by
     const open = standing !== 'done' && standing !== 'skipped'
-    const working = standing === 'working' || standing === 'attention'
+    // One that calls for a person before anything was begun on it is not away: it keeps no other from going.
+    const working = standing === 'working' || (standing === 'attention' && member.taken)
     const begun = standing !== 'waiting' && standing !== 'skipped'
     if (role === 'ControlPlane') {
       this.#controlPlane.total += by

@@ -75,6 +75,7 @@ export class RunningOperation {
     this.table = new MemberTable({
       standing: (node, state) => this.#standing(node, state),
       staging: (node, state) => this.#stagingOf(node, state),
+      isTaken: (node, state) => this.#isTaken(node, state),
       isOwnNode: (name) => name === options.ownNode,
       first: () => this.#strategy.first,
     })
@@ -330,6 +331,12 @@ export class RunningOperation {
   #holds(node: string): boolean {
     const holder = this.#slots.holderOf(node)
     return holder !== undefined && rollOutOf(holder) === rollOutOf(this.id)
+  }
+
+  #isTaken({ metadata: { name } }: Node, state: NodeState | undefined): boolean {
+    const rollout = state?.status?.rollout
+    const isOurs = rollout !== undefined && rollOutOf(rollout.operationID) === rollOutOf(this.id)
+    return this.#holds(name) || (isOurs && rollout.cordon !== undefined)
   }
 
   #standing(node: Node, state: NodeState | undefined): Standing | undefined {
