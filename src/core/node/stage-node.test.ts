@@ -60,6 +60,7 @@ describe('a node without a slot that is to stage', () => {
           phase: 'Staging',
           since: at(1),
           attempt: 1,
+          deadline: at(2101),
           reason: { ...reason, since: at(1) },
         },
       },
@@ -138,7 +139,7 @@ describe('a node whose agent does not take what it is to stage', () => {
     [
       'goes on when the agent takes it after all',
       { order: stage, rollout: late, report: report('Accepted'), now: 1900 },
-      setIfLasting({ ...quiet, since: at(1900) }),
+      setIfLasting({ ...quiet, since: at(1900), deadline: at(4000) }),
     ],
     [
       'goes on when it has staged after all',
@@ -156,6 +157,71 @@ describe('a node whose agent does not take what it is to stage', () => {
     const again = { ...operation, retry: { token: 'again' } }
     const view = { ...viewOf({ ...staging, order: stage, rollout: late, now: 1900 }), staging: again }
     expect(decideNode(view)).toMatchObject({ action: 'setOrder', order: { id: `${id}/2`, desired: 'Stage' } })
+  })
+})
+
+describe('a node whose agent took what it is to stage, and says nothing more of it', () => {
+  const mark = { cordon: undefined, takenAt: undefined }
+  const since1 = { reason: { ...reason, since: at(1) } }
+  // As long as the order may take, and five minutes to say how it ended.
+  const quiet = rollout('Staging', { ...mark, since: at(1), deadline: at(2101) })
+  const trying = rollout('Staging', { ...mark, since: at(1), deadline: at(2101), ...since1 })
+  const late = rollout('RequiresAttention', {
+    ...{ ...mark, since: at(2101) },
+    reason: {
+      code: 'OrderTimedOut',
+      message:
+        'the agent on w1 accepted the order and has not staged it within its time (30m); look at its log, nothing was begun on the node',
+      since: at(2101),
+    },
+  })
+  const accepted = report('Accepted')
+  const retrying = report('Accepted', { reason })
+  const away = { node: { ready: 'False' } } as const
+  const cases: [string, Given, object][] = [
+    ['has the time of its order', { report: accepted }, setIfLasting(quiet)],
+    ['waits for the rest of it', { report: accepted, rollout: quiet, now: 2100 }, wait(2101)],
+    ['then calls for a person', { report: accepted, rollout: quiet, now: 2101 }, setRollout(late)],
+    ['also where it told of trouble', { report: retrying, rollout: trying, now: 2101 }, setRollout(late)],
+    [
+      'has it anew with each news',
+      { report: retrying, rollout: quiet, now: 601 },
+      setIfLasting({ ...trying, deadline: at(2701), reason: { ...reason, since: at(601) } }),
+    ],
+    [
+      'but not right after a change of leader',
+      { report: accepted, rollout: quiet, now: 2101, grace: 2160 },
+      wait(2160),
+    ],
+    ['and stays so', { report: accepted, rollout: late, now: 3000 }, wait()],
+    [
+      'goes on when it has staged after all',
+      { report: report('Staged'), rollout: late, now: 2200 },
+      setIfLasting(rollout('Staging', { ...mark, since: at(2200) })),
+    ],
+    [
+      'has no deadline any more when it has staged',
+      { report: report('Staged'), rollout: quiet },
+      setIfLasting(rollout('Staging', { ...mark, since: at(1) })),
+    ],
+    [
+      'failed, which it says late',
+      { report: report('Failed', { reason }), rollout: late, now: 2200 },
+      setRollout(rollout('Failed', { ...mark, since: at(2200), reason: { ...reason, since: at(2200) } })),
+    ],
+    [
+      'is not late while the node is not Ready',
+      { ...away, report: accepted, rollout: quiet, now: 2200 },
+      setIfLasting(rollout('Staging', { ...mark, since: at(1) })),
+    ],
+    [
+      'has its time anew when the node is back',
+      { report: accepted, rollout: rollout('Staging', { ...mark, since: at(1) }), now: 2300 },
+      setIfLasting({ ...quiet, deadline: at(4400) }),
+    ],
+  ]
+  it.each(cases)('%s', (_name, given, expected) => {
+    expect(decideNode(viewOf({ ...staging, order: stage, ...given }))).toEqual(expected)
   })
 })
 

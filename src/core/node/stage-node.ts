@@ -1,6 +1,7 @@
 // Staging: what the work needs is fetched and checked while the node still works. It needs no slot and takes nothing away, so
 // an order that is only to be staged can be replaced or dropped at any time: no step of it runs before it says Run.
 
+import type { Node } from '../../api/kube.ts'
 import type { NodeState, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import { parseDuration } from '../duration.ts'
@@ -11,6 +12,9 @@ import { isPast, watchDeadline } from './enter-phase.ts'
 import { isReady } from './node-facts.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
 import { attemptOf, belongsTo, completedBefore, lastWord, makeOrder, nextAttempt } from './order.ts'
+
+/** How long an agent may take to say how its staging ended. */
+const tellingMs = 5 * 60_000
 
 export type StagingState = 'no' | 'asked' | 'unheard' | 'ready'
 
@@ -31,7 +35,7 @@ export function stageNode(view: NodeView, operation: Operation): NodeAction {
   const rollout = state.status?.rollout
   const isAgain = rollout !== undefined && isRetryDue(operation, view.node.metadata.name, rollout)
   const isOver = rollout?.operationID === operation.id && rollout.phase !== 'Staging'
-  if (isOver && !isAgain && !isLateAnswer(state, rollout)) return { action: 'wait' }
+  if (isOver && !isAgain && !isLateAnswer(view, rollout)) return { action: 'wait' }
   const next = isAgain ? rollout.attempt + 1 : nextAttempt(state, operation)
   if (!order || !belongsTo(order, operation.id)) {
     const busy = order !== undefined && order.desired !== 'Stage' && !lastWord(order, state)
@@ -40,13 +44,13 @@ export function stageNode(view: NodeView, operation: Operation): NodeAction {
   if (attemptOf(order) < next) return { action: 'setOrder', order: stagingOrder(view, operation, next) }
   if (isDrainNeeded(operation, state)) return { action: 'wait' }
   const report = state.status?.agent?.order
-  if (report?.id !== order.id) return awaitAgent(view, operation, order)
+  if (report?.id !== order.id) return awaitAgent(view, operation, order, accepting(view, operation))
   switch (report.state) {
     case 'Accepted':
-      return tell(view, operation, order, 'Staging', report.reason)
+      return awaitAgent(view, operation, order, fetching(view, order, report.reason))
     // What it waited for before is over.
     case 'Staged':
-      return rollout?.operationID === operation.id && rollout.reason
+      return rollout?.operationID === operation.id && (rollout.reason || rollout.deadline)
         ? tell(view, operation, order, 'Staging', undefined)
         : { action: 'wait' }
     case 'Failed':
@@ -67,28 +71,63 @@ export function stageNode(view: NodeView, operation: Operation): NodeAction {
   }
 }
 
-/** A person was called for since the agent did not take the order, and now it has. */
-function isLateAnswer({ spec, status }: NodeState, { phase, reason }: Rollout): boolean {
-  const isLate = phase === 'RequiresAttention' && reason?.code === 'OrderTimedOut'
-  return isLate && spec.order !== undefined && status?.agent?.order?.id === spec.order.id
+/** A person was called for since the agent said nothing, and now it has. */
+function isLateAnswer({ state: { spec, status }, node }: NodeView, { phase, reason }: Rollout): boolean {
+  const { order } = spec
+  const report = status?.agent?.order
+  if (phase !== 'RequiresAttention' || reason?.code !== 'OrderTimedOut' || report?.id !== order?.id) return false
+  // Where it was waited for to stage, that it took the order is no news.
+  return order !== undefined && (report?.state !== 'Accepted' || reason.message !== notStaged(node, order).message)
 }
 
-/** An agent that is gone keeps the others waiting for so long only; one whose node is not Ready is waited for. */
-function awaitAgent(view: NodeView, operation: Operation, order: Order): NodeAction {
+/** What is waited for, for how long, and what is said then. */
+interface Patience {
+  readonly reason: Reason | undefined
+  /** What is known besides, while the node is not Ready. */
+  readonly known?: Reason | undefined
+  readonly withinMs: number
+  readonly late: Reason
+}
+
+/** For the agent to take the order. */
+function accepting({ node }: NodeView, { nodeTimeout }: Operation): Patience {
+  return {
+    reason: { code: 'WaitingForAgent', message: `the agent on ${node.metadata.name} has not accepted the order yet` },
+    withinMs: parseDuration(nodeTimeout),
+    late: late(node, `has not accepted the order within nodeTimeout (${nodeTimeout})`),
+  }
+}
+
+/** One that lives says within the order's time how staging ended. */
+function fetching({ node }: NodeView, order: Order, trouble: Reason | undefined): Patience {
+  const withinMs = parseDuration(order.timeout) + tellingMs
+  return { reason: trouble, known: trouble, withinMs, late: notStaged(node, order) }
+}
+
+function notStaged(node: Node, { timeout }: Order): Reason {
+  return late(node, `accepted the order and has not staged it within its time (${timeout})`)
+}
+
+function late({ metadata: { name } }: Node, what: string): Reason {
+  return {
+    code: 'OrderTimedOut',
+    message: `the agent on ${name} ${what}; look at its log, nothing was begun on the node`,
+  }
+}
+
+/** An agent that is gone keeps the others waiting for so long only; its time begins anew with each news. */
+function awaitAgent(view: NodeView, operation: Operation, order: Order, patience: Patience): NodeAction {
   const { node, state, now } = view
-  const { name } = node.metadata
-  if (!isReady(node)) return tell(view, operation, order, 'Staging', undefined)
+  const { reason, known, withinMs, late } = patience
+  // One whose node is not Ready is waited for.
+  if (!isReady(node)) return tell(view, operation, order, 'Staging', known)
   const { rollout } = state.status ?? {}
   const isTold = rollout?.operationID === operation.id && rollout.attempt === attemptOf(order)
-  if (!(isTold && rollout.deadline)) {
-    const message = `the agent on ${name} has not accepted the order yet`
-    const deadline = new Date(now.getTime() + parseDuration(operation.nodeTimeout)).toISOString()
-    return tell(view, operation, order, 'Staging', { code: 'WaitingForAgent', message }, deadline)
+  if (!isTold || !rollout.deadline || rollout.reason?.message !== reason?.message) {
+    return tell(view, operation, order, 'Staging', reason, new Date(now.getTime() + withinMs).toISOString())
   }
   if (!isPast(rollout.deadline, view)) return watchDeadline(view, rollout)
-  const within = `within nodeTimeout (${operation.nodeTimeout})`
-  const message = `the agent on ${name} has not accepted the order ${within}; look at its log, nothing was begun on the node`
-  return tell(view, operation, order, 'RequiresAttention', { code: 'OrderTimedOut', message })
+  return tell(view, operation, order, 'RequiresAttention', late)
 }
 
 function stagingOrder(view: NodeView, operation: Operation, attempt: number): Order {
@@ -106,7 +145,8 @@ function tell(
   const before = state.status?.rollout
   const attempt = attemptOf(order)
   const same = before?.operationID === operation.id && before.phase === phase && before.attempt === attempt
-  if (same && before.reason?.message === reason?.message) return { action: 'wait' }
+  const isTold = before?.reason?.message === reason?.message && Boolean(before?.deadline) === (deadline !== undefined)
+  if (same && isTold) return { action: 'wait' }
   const at = now.toISOString()
   const completed = completedBefore(state)
   return {
