@@ -15,6 +15,17 @@ async function callsForAPerson({ cluster }: Story, code: string): Promise<void> 
   expect(cluster.allRuns).toMatchObject({ w2: 0, w3: 0 })
 }
 
+function sayReady({ cluster }: Story, status: 'True' | 'False'): void {
+  const conditions = [{ type: 'Ready', status, message: 'the network is not ready' }]
+  cluster.sim.server.patch(
+    'person',
+    nodes,
+    { name: 'w1' },
+    { type: 'merge', body: { status: { conditions } } },
+    'status',
+  )
+}
+
 describe('a node that never comes back', () => {
   scenario('a machine that does not return from its work calls for a person', { nodes: 4 }, async (story) => {
     const { cluster, update } = story
@@ -34,9 +45,7 @@ describe('a node that never comes back', () => {
     const { cluster, update } = story
     const running = update.script('true', timeLimits)
     await cluster.nodeIs('w1', 'Working')
-    const conditions = [{ type: 'Ready', status: 'False', message: 'the network is not ready' }]
-    const body = { status: { conditions } }
-    cluster.sim.server.patch('person', nodes, { name: 'w1' }, { type: 'merge', body }, 'status')
+    sayReady(story, 'False')
     await cluster.nodeIs('w1', 'Verifying', 'WaitingForHealth')
     cluster.machine('w1').losePower()
     await cluster.pass(15 * 60_000)
@@ -45,4 +54,27 @@ describe('a node that never comes back', () => {
     cluster.machine('w1').powerOn()
     await running.succeeds()
   })
+
+  // The fourth time the operator patches a Node, it puts w1 back.
+  const crash = { victim: 'operator', after: 'patch Node', nth: 4 } as const
+  scenario(
+    'a node that came back after all is done, though its operator died as it put it back and the kubelet falters',
+    { nodes: 3, crash },
+    async (story) => {
+      const { cluster, update, faults } = story
+      const running = update.script('true', timeLimits)
+      await cluster.nodeIs('w1', 'Working')
+      sayReady(story, 'False')
+      await cluster.nodeIs('w1', 'Verifying', 'WaitingForHealth')
+      cluster.machine('w1').losePower()
+      await cluster.pass(15 * 60_000)
+      await cluster.nodeIs('w1', 'RequiresAttention')
+      cluster.machine('w1').powerOn()
+      await cluster.until('the operator dies', () => faults.struck !== undefined && cluster.taken.length === 0)
+      sayReady(story, 'False')
+      await cluster.pass(60_000)
+      await running.succeeds()
+      expect(cluster.told('Node', 'w1')).not.toContain('Failed')
+    },
+  )
 })

@@ -274,7 +274,18 @@ describe('verifying', () => {
     ['sick beyond the deadline', { node: ours, rollout: verifying, now: 1800 }, setRollout(needed)],
     ['sick beyond the deadline, in grace', { node: ours, rollout: verifying, now: 1800, grace: 1900 }, wait(1900)],
     ['sick, a person was asked', { node: ours, rollout: needed, now: 9999 }, wait()],
-    ['healthy after all', { node: upgraded, rollout: needed, now: 9999 }, { action: 'uncordon' }],
+    [
+      'healthy after all: it calls for nobody any more',
+      { node: upgraded, rollout: needed, now: 9999 },
+      setRollout(rollout('Verifying', { since: at(9999), deadline: at(9999 + 1800) })),
+    ],
+    ['healthy, and calls for nobody', { node: upgraded, rollout: verifying, now: 9999 }, { action: 'uncordon' }],
+    ['put back by us, and sick again', { node: {}, rollout: verifying, now: 9 }, wait(1800)],
+    [
+      'put back by a person, and healthy',
+      { node: { kubelet: 'v1.36.3' }, rollout: needed, now: 9999 },
+      setRollout(rollout('Done', { since: at(9999), finishedAt: at(9999) })),
+    ],
     [
       "healthy, a person's cordon: our marks go first",
       { node: { kubelet: 'v1.36.3', cordoned: true, marked: true }, rollout: rollout('Working', prior) },

@@ -154,7 +154,11 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
   if (!verdict) {
     const held = passChecks(view, operation, rollout)
     if (held) return held
-    return mayLeave(view) ? enter(view, rollout, 'Done', { finished: true }) : { action: 'uncordon' }
+    if (mayLeave(view)) return enter(view, rollout, 'Done', { finished: true })
+    // It calls for nobody any more before we put it back: nothing on the node tells our hand from a person's.
+    return rollout.phase === 'RequiresAttention'
+      ? enter(view, rollout, 'Verifying', { deadlineMs: parseDuration(operation.nodeTimeout) })
+      : { action: 'uncordon' }
   }
   if (rollout.phase === 'Verifying' || rollout.phase === 'RequiresAttention') {
     return leaveToPerson(view, operation, rollout) ?? watchDeadline(view, rollout, verdict.reason)
