@@ -42,6 +42,16 @@ describe('an update that preflight does not let go', () => {
   })
 })
 
+describe('a control plane without agents', () => {
+  const noControlPlane = { key: 'node-role.kubernetes.io/control-plane', operator: 'DoesNotExist' as const }
+  const workers = { matchExpressions: [noControlPlane] }
+  scenario('keeps no update from the workers', { nodes: 3, withoutAgent: ['cp1'] }, async ({ cluster, update }) => {
+    const done = await update.script('true', { ...all, nodeSelector: workers }).succeeds()
+    expect(cluster.allRuns).toEqual({ cp1: 0, w1: 1, w2: 1 })
+    expect(done.status.preflight).toContainEqual(expect.objectContaining({ check: 'Certificates', result: 'Warning' }))
+  })
+})
+
 describe('a host that nobody could ask before', () => {
   const told = { nodes: hosts, withoutAgent: ['w2'] }
   scenario('is not drained while it lacks what the target asks for', told, async (story) => {

@@ -19,6 +19,8 @@ const [gone, today, thisMonth, nextYear] = [
 const untold = { certificatesExpireAt: undefined }
 const silent = (name: string) =>
   `Unknown: ${name} does not say when its certificates run out; where they lie elsewhere, look at them and skip Certificates`
+const silently = (name: string) =>
+  `Warning: ${name} does not say when its certificates run out; this update touches nothing there, so look at them yourself`
 
 describe('the check Certificates', () => {
   it.each<[string, ViewTraits, string]>([
@@ -32,6 +34,34 @@ describe('the check Certificates', () => {
       'not told by one that is not of the update',
       { hosts: { c1: { facts: untold, left: true }, c2: {}, w1: {} } },
       silent('c1'),
+    ],
+    [
+      'not told, and nothing of the control plane is touched',
+      { hosts: { c1: { silent: true, left: true }, w1: {} }, spec: justReboot },
+      silently('c1'),
+    ],
+    [
+      'not told, no node of the control plane is taken, and kubelets alone are brought',
+      {
+        hosts: { c1: { facts: untold, left: true }, w1: {} },
+        spec: { kubernetes: { version: 'v1.36.3', components: ['kubelet'] } },
+      },
+      silently('c1'),
+    ],
+    [
+      'not told, no node of the control plane is taken, and kubeadm asks its API server',
+      { hosts: { c1: { silent: true, left: true }, w1: {} } },
+      silent('c1'),
+    ],
+    [
+      'not told, and the control plane is taken',
+      { hosts: { c1: { silent: true }, w1: {} }, spec: justReboot },
+      silent('c1'),
+    ],
+    [
+      'run out, though nothing of the control plane is touched',
+      { ...expires(gone, { left: true }), spec: justReboot },
+      out(gone),
     ],
     [
       'somewhere else, without kubeadm',

@@ -15,10 +15,8 @@ export const certificates: Check = {
   judge: (view) => {
     const chosen = new Set(view.selected)
     const { kubernetes } = view.spec
-    const renews =
-      kubernetes !== undefined &&
-      kubernetes.kubeadm?.certificateRenewal !== false &&
-      componentsOf(kubernetes).includes('kubeadm')
+    const runsKubeadm = kubernetes !== undefined && componentsOf(kubernetes).includes('kubeadm')
+    const renews = runsKubeadm && kubernetes.kubeadm?.certificateRenewal !== false
     const out: string[] = []
     const soon: string[] = []
     const silent: string[] = []
@@ -44,12 +42,19 @@ export const certificates: Check = {
         `certificates of the control plane run out: ${nameList(out)}; renew them with kubeadm certs renew all`,
       )
     }
-    if (silent.length > 0) {
+    // The control plane may have no agents at all; what touches nothing of it is not kept by that.
+    const touches = runsKubeadm || view.selected.some((node) => roleOf(node) === 'ControlPlane')
+    if (silent.length > 0 && touches) {
       return unknown(
         `${nameList(silent)} does not say when its certificates run out; where they lie elsewhere, look at them and skip Certificates`,
       )
     }
     if (soon.length > 0) return warned(`certificates of the control plane run out within 30 days: ${nameList(soon)}`)
+    if (silent.length > 0) {
+      return warned(
+        `${nameList(silent)} does not say when its certificates run out; this update touches nothing there, so look at them yourself`,
+      )
+    }
     if (elsewhere.length > 0) {
       return warned(
         `${nameList(elsewhere)} does not say when certificates run out: it is none of kubeadm’s, and they lie elsewhere`,
