@@ -111,6 +111,14 @@ describe('a node whose turn did not come', () => {
     expect(await why(node('w1'), nodeState('w1'), failed, later)).toContain(lost)
   })
 
+  it.each<[string, Partial<DirectUpdate['spec']>]>([
+    ['selects others', { nodeSelector: { matchLabels: { pool: 'b' } } }],
+    ['leaves it out', { skip: ['w1'] }],
+  ])('is told also when another update brought the same and %s', async (_, part) => {
+    const later = laterOne('again', { kubernetes: { version: 'v1.36.3' }, ...part })
+    expect(await why(node('w1'), nodeState('w1'), failed, later)).toContain(lost)
+  })
+
   it.each([
     ['b'.repeat(64), true],
     ['a'.repeat(64), false],
