@@ -91,7 +91,7 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
     const known = operations.get(`${maintenancePrefix}${name}`)
     const terms = termsOf(name, policy)
     if (known?.id === operation.id) {
-      if (known.adopt(terms, operation)) options.wakeGrants()
+      if (known.adopt(terms, operation) !== 'same') options.wakeGrants()
       // A policy that was made anew does not own the scripts yet.
       return (await areJobsReady(operation, signal)) ? undefined : retryMs
     }

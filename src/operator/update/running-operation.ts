@@ -7,6 +7,7 @@ import type { Work } from '../../api/work.ts'
 import { resolveCount } from '../../core/count.ts'
 import { selects } from '../../core/label-selector.ts'
 import type { Claim, Request } from '../../core/ledger/grants.ts'
+import { equalJson } from '../../core/merge-patch.ts'
 import { cordonOwner, type Role, roleOf } from '../../core/node/node-facts.ts'
 import { belongsTo } from '../../core/node/order.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
@@ -27,7 +28,7 @@ import { kubeletCeiling } from './kubelet-ceiling.ts'
 import { MemberTable } from './member-table.ts'
 import { stagedFirst, stagedInTurn } from './staged-requests.ts'
 import { brokenOf, leftOutOf, stopOf, waitOf } from './standstill.ts'
-import { haltOf, type Terms } from './terms.ts'
+import { haltOf, haveMoved, type Terms } from './terms.ts'
 
 export interface Slots {
   holderOf(node: string): string | undefined
@@ -116,7 +117,7 @@ export class RunningOperation {
   adopt(terms: Terms, operation: Operation): 'edited' | 'moved' | 'same' {
     const before = this.#terms
     const isEdited = terms.generation !== before.generation
-    const hasMoved = terms.wave?.index !== before.wave?.index || terms.expired?.code !== before.expired?.code
+    const hasMoved = haveMoved(before, terms) || !equalJson(operation, this.#operation)
     this.#terms = terms
     this.#operation = operation
     if (!isEdited && !hasMoved) return 'same'

@@ -73,3 +73,8 @@ export function haltOf(desired: Terms['desired'], update: string): Reason | unde
       return undefined
   }
 }
+
+/** Whether more or less may start by these, though nobody edited anything: the wave is another, or its time is over. */
+export function haveMoved(before: Terms, after: Terms): boolean {
+  return after.wave?.index !== before.wave?.index || after.expired?.code !== before.expired?.code
+}
