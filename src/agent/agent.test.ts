@@ -68,11 +68,9 @@ describe('an order', () => {
     const bench = await idleAgent()
     bench.cluster.place(scriptOrder())
     await bench.clock.until(bench.hasEnded('Succeeded'))
-    expect(bench.files()).toEqual(
-      ['completed', `content/${sha256(script)}`, 'logs/step-01-script.1.exit', 'order.json', 'step-01-script.done'].map(
-        (name) => `/var/lib/slipway/orders/op-1/${name}`,
-      ),
-    )
+    const logs = ['logs/step-01-script.1.exit']
+    const names = ['completed', `content/${sha256(script)}`, ...logs, 'notes/time', 'order.json', 'step-01-script.done']
+    expect(bench.files()).toEqual(names.map((name) => `/var/lib/slipway/orders/op-1/${name}`))
     expect(JSON.parse(bench.disk.files.get('/var/lib/slipway/agent.json')?.content ?? '')).toMatchObject({
       format: 2,
       content: { epoch: 1, nodeUID: 'node-uid' },

@@ -6,16 +6,16 @@ import { isKubeError } from '../api/kube-error.ts'
 import type { AgentOrder, Order } from '../api/node-state.ts'
 import type { Reason } from '../api/reason.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
-import { parseDuration } from '../core/duration.ts'
 import { backOffMs } from '../kube/back-off.ts'
 import { sleep } from '../kube/sleep.ts'
 import type { Host } from '../ports/host.ts'
 import type { StepObstacle } from './control-plane/step-obstacle.ts'
-import { Deadline } from './deadline.ts'
+import type { Deadline } from './deadline.ts'
 import type { Driver, Step, StepContext } from './drivers/driver.ts'
 import { folderContent, folderNotes } from './journal/notes.ts'
 import type { EndState, OrderFolder } from './journal/order-folder.ts'
 import { settleSteps } from './order-steps.ts'
+import { OrderTime } from './order-time.ts'
 import {
   askedBack,
   type Gatekeeper,
@@ -55,8 +55,7 @@ interface Task {
   readonly context: Omit<StepContext, 'begunInBoot'>
   /** Set when nothing further of this order may start, whatever the API says. */
   readonly stop: Reason | undefined
-  /** Of the order as it stands now. */
-  deadline(): Deadline
+  readonly time: OrderTime
 }
 
 const stagingBackOff = { baseMs: 500, maxMs: 10_000 }
@@ -127,21 +126,8 @@ async function taskOf(shop: Workshop, folder: OrderFolder, stop: Reason | undefi
     stagingFolder: folder.stagingFolder,
     warn: (message: string) => folder.warn(message),
   }
-  return { shop, folder, order, steps, context, stop, deadline: deadlineOf(shop, folder) }
-}
-
-/**
- * The work has the order's time from when it was let run. Staging holds no slot: each life of the agent has it anew. The wall clock
- * is asked once in a life: it may be set while the order runs.
- */
-function deadlineOf({ clock }: Workshop, folder: OrderFolder): () => Deadline {
-  const timeoutMs = parseDuration(folder.accepted.order.timeout)
-  let ofWork: Deadline | undefined
-  return () => {
-    if (!folder.released) return new Deadline(clock, clock.now().toISOString(), timeoutMs)
-    ofWork ??= new Deadline(clock, folder.released.at, timeoutMs)
-    return ofWork
-  }
+  const time = new OrderTime({ host: shop.host, clock: shop.clock, folder, notes: context.notes })
+  return { shop, folder, order, steps, context, stop, time }
 }
 
 async function noteRelease({ shop, folder, order }: Task): Promise<void> {
@@ -153,7 +139,7 @@ async function stage(task: Task, signal: AbortSignal): Promise<Permission> {
   const { shop, folder, order, steps } = task
   // Staging comes before the first step: once one has begun, all that is needed is on the disk.
   if (hasBegun(folder)) return { may: true }
-  const deadline = task.deadline()
+  const deadline = await task.time.deadline()
   const permission = () => mayStage(task, deadline)
   for (let failures = 1; ; failures++) {
     const now = permission()
@@ -199,10 +185,10 @@ async function stageOnce({ shop, order, context }: Task, signal: AbortSignal): P
   return undefined
 }
 
-function takeStep(task: Task, index: number, step: Step, signal: AbortSignal): Promise<StepOutcome> {
-  const { shop, folder, steps, context } = task
-  const deadline = task.deadline()
-  return runStep(
+async function takeStep(task: Task, index: number, step: Step, signal: AbortSignal): Promise<StepOutcome> {
+  const { shop, folder, steps, context, time } = task
+  const deadline = await time.deadline()
+  return await runStep(
     {
       host: shop.host,
       clock: shop.clock,
@@ -214,6 +200,7 @@ function takeStep(task: Task, index: number, step: Step, signal: AbortSignal): P
       step,
       context,
       orderDeadline: deadline,
+      time,
       mayStart: () => mayStart(task, step, deadline, signal),
       onStarted: () => shop.tell(progressReport(folder, steps), step.brief && index > 0 ? soonMs : 0),
       onWaiting: (reason) => {

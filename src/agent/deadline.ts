@@ -3,18 +3,14 @@ import type { Clock } from '../ports/clock.ts'
 /** Timers count no further than this; who waits longer looks again. */
 const longestMs = 2_000_000_000
 
-/**
- * A deadline on this machine's monotonic clock. `since` is a journalled instant of the host's wall clock: after a restart
- * the time that passed meanwhile counts, so that restarts do not extend a time-out. A wall clock that went back counts as none.
- */
+/** On this machine's monotonic clock: however the wall clock is set, as much time is left as there was. */
 export class Deadline {
   readonly #clock: Clock
   readonly #atMs: number
 
-  constructor(clock: Clock, since: string, timeoutMs: number) {
-    const passedMs = Math.max(0, clock.now().getTime() - Date.parse(since))
+  constructor(clock: Clock, leftMs: number) {
     this.#clock = clock
-    this.#atMs = clock.monotonicMs() + timeoutMs - passedMs
+    this.#atMs = clock.monotonicMs() + leftMs
   }
 
   /** How long may still be waited; zero when it is over. */

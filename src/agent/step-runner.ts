@@ -11,11 +11,12 @@ import type { Clock } from '../ports/clock.ts'
 import type { HeldProcess, Host, JobState } from '../ports/host.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
-import { Deadline } from './deadline.ts'
+import type { Deadline } from './deadline.ts'
 import type { ActStep, Step, StepContext } from './drivers/driver.ts'
 import { jobName } from './job-name.ts'
 import type { OrderFolder } from './journal/order-folder.ts'
 import { lookingAtLog } from './log-waits.ts'
+import type { OrderTime } from './order-time.ts'
 import type { Permission, Refusal } from './permission.ts'
 import type { FailedStep } from './report.ts'
 import { stuckCode } from './stuck-disk.ts'
@@ -31,6 +32,7 @@ export interface StepRun {
   readonly step: Step
   readonly context: Omit<StepContext, 'begunInBoot'>
   readonly orderDeadline: Deadline
+  readonly time: Pick<OrderTime, 'begins' | 'ranMs'>
   mayStart(step: Step): Promise<Permission>
   /** Called when a start is in the journal, just before it runs. */
   onStarted(): void
@@ -187,6 +189,7 @@ async function start(
     startedAt: run.clock.now().toISOString(),
     process,
   })
+  await run.time.begins({ step: step.name, starts })
   let held: HeldProcess
   try {
     held = await host.hold(job, signal)
@@ -226,16 +229,15 @@ async function awaitEnd(run: StepRun, begun: StepStart, signal: AbortSignal): Pr
   const state = await host.look(begun.process, result)
   if (state.state !== 'running') return state
   const orderLeftMs = run.orderDeadline.leftMs()
-  const stepLeftMs =
-    step.timeoutMs === undefined ? orderLeftMs : new Deadline(run.clock, begun.startedAt, step.timeoutMs).leftMs()
-  const work = () => endsWithin(run, begun, Math.min(orderLeftMs, stepLeftMs), signal)
+  const stepLeftMs = step.timeoutMs === undefined ? orderLeftMs : step.timeoutMs - (await run.time.ranMs(begun))
+  const work = () => endsWithin(run, begun, Math.max(0, Math.min(orderLeftMs, stepLeftMs)), signal)
   const { waitsFor } = step
   const waits = waitsFor && { clock: run.clock, disk: host.disk, logPath: log, waitsFor, tell: run.onWaiting }
   const hasEnded = await (waits ? lookingAtLog(waits, work, signal) : work())
   if (hasEnded) return host.look(begun.process, result)
   run.log.warn('step takes too long and is ended', { order: run.context.order.id, step: step.name })
   await host.end(begun.process, graceMs, signal)
-  return { state: 'timedOut', afterMs: Math.max(0, run.clock.now().getTime() - Date.parse(begun.startedAt)) }
+  return { state: 'timedOut', afterMs: await run.time.ranMs(begun) }
 }
 
 async function endsWithin(run: StepRun, begun: StepStart, ms: number, signal: AbortSignal): Promise<boolean> {

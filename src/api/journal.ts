@@ -21,7 +21,7 @@ export const hostKeySchema = z.strictObject({ publicKey: z.string().max(64), pri
 
 /** `orders/<order>/order.json`: the whole order as it was accepted; nothing of it is looked up again. */
 export const acceptedOrderSchema = z.strictObject({
-  acceptedAt: instantText.describe('by the host’s wall clock: after a restart the order’s time-out goes on from here'),
+  acceptedAt: instantText.describe('by the host’s wall clock; what of the time-out is used, `notes/time` says'),
   steps: z.array(z.string().max(64)).max(maxSteps),
   undo: z
     .array(z.string().max(64))
@@ -62,6 +62,17 @@ export const stepStartSchema = z.strictObject({
   process: processIdentity.describe('pid 0 = the agent did it itself'),
 })
 
+/** `notes/time`: how far an order's time has gone; written when it is let run, at each start of a program and after each boot. */
+export const orderTimeMarkSchema = z.strictObject({
+  bootId: z.string(),
+  uptimeMs: z.int().min(0).describe('when this was written, by the machine’s own count; compared within one boot only'),
+  usedMs: z.int().min(0).describe('of the order’s time-out, by then'),
+  begun: z
+    .strictObject({ step: z.string().max(64), starts: z.int().min(1) })
+    .optional()
+    .describe('the program that was started then'),
+})
+
 /** `notes/<work>`: long work that is no step; without `process` its end was told. */
 export const longWorkSchema = z.strictObject({
   starts: z.int().min(1),
@@ -93,6 +104,7 @@ export type Failure = z.infer<typeof failureSchema>
 export type Released = z.infer<typeof releasedSchema>
 export type AgentRecord = z.infer<typeof agentRecordSchema>
 export type AcceptedOrder = z.infer<typeof acceptedOrderSchema>
+export type OrderTimeMark = z.infer<typeof orderTimeMarkSchema>
 export type StepStart = z.infer<typeof stepStartSchema>
 export type StepDone = z.infer<typeof stepDoneSchema>
 export type OrderEnd = z.infer<typeof orderEndSchema>

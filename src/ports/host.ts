@@ -71,6 +71,11 @@ export interface Host {
   readonly files: HostFiles
   /** A new one after each boot; what proves a reboot. */
   bootId(): Promise<string>
+  /**
+   * The machine's own count, which goes on in one boot whatever becomes of the agent and of the wall clock. Compared within one
+   * boot only.
+   */
+  uptimeMs(): Promise<number>
   facts(signal: AbortSignal): Promise<HostFacts>
   /** Runs it on the machine, in its own namespaces. Throws CommandTimedOut after `timeoutMs` (default one minute). */
   run(command: Command, signal: AbortSignal): Promise<CommandResult>

@@ -158,6 +158,11 @@ export class PretendHost implements Host {
     return (await this.state()).bootId
   }
 
+  /** On the clock nobody sets. It goes on while nobody pretends, as the boot id and the jobs do. */
+  uptimeMs(): Promise<number> {
+    return Promise.resolve(this.#options.clock.now().getTime())
+  }
+
   async facts(_signal: AbortSignal): Promise<HostFacts> {
     const { kubelet, apiServer, osImage } = await this.state()
     const { role, facts, found } = this.#options

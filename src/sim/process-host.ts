@@ -28,6 +28,7 @@ export function hostOf(process: SimProcess, host: Host, fault?: DiskFault, jobFa
     run: (command, signal) => within(process, () => host.run(command, signal)),
     reboot: (signal) => change('reboot', () => host.reboot(signal)),
     bootId: () => within(process, () => host.bootId()),
+    uptimeMs: () => within(process, () => host.uptimeMs()),
     facts: (signal) => within(process, () => host.facts(signal)),
     hold: async (job, signal) => {
       const held = await change('hold', () => host.hold(job, signal))

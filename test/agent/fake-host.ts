@@ -54,6 +54,10 @@ export class FakeHost implements Host {
     return Promise.resolve(`boot-${this.#boot}`)
   }
 
+  uptimeMs(): Promise<number> {
+    return Promise.resolve(this.#clock.monotonicMs())
+  }
+
   /** The same object as long as the machine has the same disk: who watches it hears of changes. */
   get files(): HostFiles {
     if (this.#files?.disk !== this.disk) this.#files = { disk: this.disk, files: new DiskFiles(this.disk) }

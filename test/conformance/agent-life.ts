@@ -101,6 +101,7 @@ function withRename(real: Host, rename: Disk['rename']): Host {
     },
     files: real.files,
     bootId: () => real.bootId(),
+    uptimeMs: () => real.uptimeMs(),
     facts: (signal) => real.facts(signal),
     run: (command, signal) => real.run(command, signal),
     reboot: (signal) => real.reboot(signal),

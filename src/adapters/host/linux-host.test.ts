@@ -177,6 +177,21 @@ describe('LinuxHost', () => {
     await machine.end(held.identity, 0, never)
   })
 
+  it('counts time as the machine does, whoever asks', async () => {
+    const before = await host().uptimeMs()
+    await delay(50)
+    const passedMs = (await host().uptimeMs()) - before
+    expect(passedMs).toBeGreaterThanOrEqual(40)
+    expect(passedMs).toBeLessThan(5_000)
+  })
+
+  it('says so where the machine does not count', async () => {
+    await mkdir(join(folder, 'proc'))
+    await writeFile(join(folder, 'proc/uptime'), '\n')
+    const mute = new LinuxHost({ disk: new FileDisk(), log: silentLog, root: folder })
+    await expect(mute.uptimeMs()).rejects.toThrow(`${folder}/proc/uptime does not say`)
+  })
+
   it('knows its machine', async () => {
     const facts = await host().facts(never)
     expect(facts.kernel).not.toBe('')

@@ -74,6 +74,17 @@ export class LinuxHost implements Host {
     return this.#bootId
   }
 
+  async uptimeMs(): Promise<number> {
+    const path = `${this.#root}/proc/uptime`
+    const text = await readFile(path, 'utf8')
+    if (!/^[0-9]+(\.[0-9]+)? /.test(text)) {
+      throw new SlipwayError('Internal', `${path} does not say how long the machine is up`, {
+        nextStep: 'look whether the proc file system is mounted there',
+      })
+    }
+    return Number.parseFloat(text) * 1000
+  }
+
   facts(signal: AbortSignal): Promise<HostFacts> {
     return readHostFacts({ files: this.files, log: this.#log, run: (command, stop) => this.run(command, stop) }, signal)
   }
