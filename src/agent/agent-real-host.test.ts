@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { scriptOrder } from '../../test/agent/agent-bench.ts'
+import { keptTailBytes, leftOut } from '../adapters/host/held-job.ts'
 import { startTimeOf } from '../adapters/host/process-table.ts'
 import type { Order } from '../api/node-state.ts'
 import { sha256 } from './journal/sealed-file.ts'
@@ -101,10 +102,12 @@ it('a script that takes too long is ended with all it started', { timeout: 30_00
 })
 
 it('a script that prints 100 MB is captured within bounds', { timeout: 60_000 }, async () => {
-  const agent = await startAgent(`head -c 100000000 /dev/zero | tr '\\0' y\necho the end\n`)
+  const agent = await startAgent(`head -c 100000000 /dev/zero | tr '\\0' y\necho\necho the end\n`)
   await untilTrue(() => agent.states.includes(succeeded))
   const log = await stat(join(folder, 'state/orders/op-1/logs/step-01-script.1.log'))
-  expect(log.size).toBe(8 * 1024 * 1024)
+  expect(log.size).toBe(8 * 1024 * 1024 + leftOut.length + keptTailBytes)
+  const done = await readFile(join(folder, 'state/orders/op-1/step-01-script.done'), 'utf8')
+  expect(JSON.parse(done)).toMatchObject({ content: { logTail: expect.stringMatching(/y\nthe end\n$/) } })
 })
 
 it('a stop of the agent leaves the script running', { timeout: 30_000 }, async () => {

@@ -18,7 +18,10 @@ export interface Job {
   /** The program and its arguments; never a shell string. */
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Standard output and error are appended here, at most `logBytes` of them. */
+  /**
+   * Standard output and error are appended here: the first `logBytes` of them, and after a line that says so the last 64 KiB. As long
+   * as it runs it may be some MiB more; what is written at the end is there at once.
+   */
   readonly logPath: string
   readonly logBytes: number
   /** The exit code is written here, atomically and fsynced, when the job ends by itself. */

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keptTailBytes, leftOut } from '../../src/adapters/host/held-job.ts'
 import type { Job } from '../../src/ports/host.ts'
 import { type Bed, openBed } from '../bed/bed.ts'
 import type { Machine } from '../bed/machine.ts'
@@ -136,10 +137,21 @@ describe('a job as a transient unit', () => {
     expect(await host.look(identity, given.resultPath)).toEqual({ state: 'exited', exitCode: 4 })
   })
 
-  it('drops what exceeds the log limit and lets the job finish: 1 GB', async () => {
+  it('keeps of a log that is too long its beginning and its end, and lets the job finish: 1 GB', async () => {
     const given = shell('head -c 1000000000 /dev/zero && echo end >&2', 10_240)
     expect(await runToEnd(given)).toEqual({ state: 'exited', exitCode: 0 })
-    expect(await machine.run(['stat', '-c', '%s', given.logPath])).toBe('10240\n')
+    const bytes = 10_240 + leftOut.length + keptTailBytes
+    expect(await machine.run(['stat', '-c', '%s', given.logPath])).toBe(`${bytes}\n`)
+    expect(await machine.run(['tail', '-c', '4', given.logPath])).toBe('end\n')
+  })
+
+  it('has the last lines of such a log also when it is killed', async () => {
+    const given = shell('head -c 30000000 /dev/zero; echo end; touch /var/lib/slipway/up-0; sleep 60', 10_240)
+    const { host, identity } = await start(given)
+    await untilThere('/var/lib/slipway/up-0')
+    await delay(1_000)
+    await host.end(identity, 0, never)
+    expect(await machine.run(['tail', '-c', '4', given.logPath])).toBe('end\n')
   })
 
   it('ends all of it, also what ignores SIGTERM', async () => {

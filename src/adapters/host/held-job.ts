@@ -20,11 +20,24 @@ rm -f "$gate"
 [ "$word" = go ] || exit 0
 `
 
+/** Between the beginning of a log and its end, where the job printed more than is kept. */
+export const leftOut = '\n[slipway: what the job printed here is left out; the last of it follows]\n'
+/** Of the end, beside the `logBytes` of the beginning. */
+export const keptTailBytes = 64 * 1024
+
+/** The unit in which the shell counts the beginning of a log. */
+const blockBytes = 512
+/** So much is read before the log is looked at. Read less at a time it is no more: the reader waits for nothing to fill. */
+const [readBytes, reads] = [8192, 512]
+
 /**
- * - The job writes into a pipe of its own, not into one that ends with the agent. The reader alone has a limit on the size of
- *   its file; what exceeds it, or finds the disk full, is read and dropped: the job is neither killed nor held up. The reader
- *   writes what it reads at once, so that the log of a job that is killed is there. A daemon the job leaves behind keeps the
- *   reader, not this shell.
+ * - The job writes into a pipe of its own, not into one that ends with the agent. The reader alone keeps the log within bounds:
+ *   its beginning, and of what comes then the last. The middle is cut out whenever the log is some MiB too long, so that who
+ *   reads it meanwhile finds the last lines, too. The cut writes the end over the middle before it shortens the file: wherever
+ *   it stops, the last lines are at the end. Lost power may take what was not on the disk yet; then the job is run again.
+ *   Where the disk is full what comes is read and dropped: the job is neither killed nor held up. The reader writes what it
+ *   reads at once, so that the log of a job that is killed is there. A daemon the job leaves behind keeps the reader, not this
+ *   shell.
  * - Stays until the job has ended also when it is told to terminate, so that as long as the job runs, this does. What was cut
  *   short that way leaves no result: at a shutdown it has not failed, it is run again after the boot.
  * - The exit code is written whole or not at all, and synced (`sync FILE` where the tool knows it, else all).
@@ -36,9 +49,23 @@ pipe=$result.pipe
 rm -f "$pipe"
 mkfifo -m 600 "$pipe" || exit 0
 (
-  trap '' TERM XFSZ
+  trap '' TERM
   exec <"$pipe" >>"$log" 2>/dev/null
-  (ulimit -f "$limit" && exec cat)
+  left='${leftOut}'
+  most=$((limit * ${blockBytes} + \${#left} + ${keptTailBytes}))
+  shorten() {
+    { printf %s "$left" && tail -c ${keptTailBytes} "$log"; } >"$log.end" &&
+      dd bs=${blockBytes} seek="$limit" conv=notrunc of="$log" <"$log.end" &&
+      dd bs=1 seek="$most" count=0 of="$log" </dev/null
+    rm -f "$log.end"
+    size=$(wc -c <"$log") && [ "$size" -le "$most" ]
+  }
+  size=0
+  while dd bs=${readBytes} count=${reads} && now=$(wc -c <"$log") && [ "$now" -gt "$size" ]; do
+    size=$now
+    [ "$size" -le $((most + ${readBytes * reads})) ] || shorten || break
+  done
+  [ "$size" -le "$most" ] || shorten
   exec cat >/dev/null
 ) &
 reader=$!
@@ -62,7 +89,7 @@ result=$1 log=$2 limit=$3
 shift 3
 `
 
-/** $1 result file, $2 log file, $3 most blocks of 512 bytes of log, then the job's argv; released on standard input. */
+/** $1 result file, $2 log file, $3 blocks of the beginning of the log, then the job's argv; released on standard input. */
 export const heldJobScript = takeArguments + waitForInput + runToEnd
 
 /** The same; released through the named pipe beside the result file. */
@@ -72,9 +99,6 @@ export const heldUnitScript = takeArguments + waitForPipe + runToEnd
 export function gatePath(resultPath: string): string {
   return `${resultPath}.go`
 }
-
-/** The unit of POSIX `ulimit -f`. */
-const blockBytes = 512
 
 export function jobArguments(job: {
   readonly resultPath: string

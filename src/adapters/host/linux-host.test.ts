@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Job, ProcessIdentity } from '../../ports/host.ts'
 import { silentLog } from '../../sim/silent-log.ts'
 import { FileDisk } from '../disk/file-disk.ts'
+import { keptTailBytes, leftOut } from './held-job.ts'
 import { LinuxHost } from './linux-host.ts'
 import { groupIsRunning, startTimeOf } from './process-table.ts'
 
@@ -89,10 +90,57 @@ describe('LinuxHost', () => {
     expect(existsSync(mark)).toBe(false)
   })
 
-  it('drops what exceeds the log limit and lets the job finish: 100 MB', async () => {
-    const result = await runToEnd(shell('head -c 100000000 /dev/zero | tr "\\0" x && echo end >&2', 10_240))
-    expect(result).toEqual({ state: 'exited', exitCode: 0 })
-    expect((await stat(join(folder, 'job.log'))).size).toBe(10_240)
+  describe('keeps of a log that is too long its beginning and its end', () => {
+    const logOf = () => readFile(join(folder, 'job.log'), 'utf8')
+    const [most, limit] = [10_240 + leftOut.length + keptTailBytes, 10_240]
+
+    it('of 100 MB, and lets the job finish', async () => {
+      const result = await runToEnd(
+        shell('echo begin; head -c 100000000 /dev/zero | tr "\\0" x && echo end >&2', limit),
+      )
+      expect(result).toEqual({ state: 'exited', exitCode: 0 })
+      const log = await logOf()
+      expect(log).toHaveLength(most)
+      expect(log.slice(0, limit)).toBe(`begin\n${'x'.repeat(limit - 6)}`)
+      expect(log.slice(limit, -keptTailBytes)).toBe(leftOut)
+      expect(log.slice(-keptTailBytes)).toBe(`${'x'.repeat(keptTailBytes - 4)}end\n`)
+    })
+
+    it.each([
+      { name: 'as much as is kept', bytes: most, isCut: false },
+      { name: 'one byte more', bytes: most + 1, isCut: true },
+    ])('where it printed $name', async ({ bytes, isCut }) => {
+      await runToEnd(shell(`head -c ${bytes - 4} /dev/zero | tr "\\0" x; echo end`, limit))
+      const log = await logOf()
+      expect(log).toHaveLength(most)
+      expect(log.endsWith('xend\n')).toBe(true)
+      expect(log.includes(leftOut)).toBe(isCut)
+    })
+
+    it('and no line of the end is missing, whatever the size of its writes', async () => {
+      const oneByOne = 'i=2000000; while [ $i -lt 2000999 ]; do i=$((i + 1)); echo $i; done'
+      await runToEnd(shell(`seq 1 2000000; ${oneByOne}`, limit))
+      const end = (await logOf()).slice(-keptTailBytes).split('\n').slice(1, -1)
+      expect(end).toEqual(
+        Array.from({ length: keptTailBytes / 8 - 1 }, (_, index) => String(2_000_999 - index)).toReversed(),
+      )
+    })
+
+    it('while it runs, too, and when it is killed', { timeout: 30_000 }, async () => {
+      const machine = host()
+      const given = shell('head -c 30000000 /dev/zero | tr "\\0" x; echo up; sleep 60', limit)
+      const held = await machine.hold(given, never)
+      await held.release()
+      while (!((await new FileDisk().readTail(given.logPath, 3)) === 'up\n')) await delay(20)
+      expect((await stat(given.logPath)).size).toBeLessThan(most + 2 * 4 * 1024 * 1024)
+      await machine.end(held.identity, 0, never)
+      expect(await new FileDisk().readTail(given.logPath, 3)).toBe('up\n')
+    })
+
+    it('and drops what finds no room, so that the job can finish', async () => {
+      const given = { ...shell('head -c 1000000 /dev/zero; echo $? >&2'), logPath: '/dev/full' }
+      expect(await runToEnd(given)).toEqual({ state: 'exited', exitCode: 0 })
+    })
   })
 
   it('ends the whole group, also what ignores SIGTERM', async () => {

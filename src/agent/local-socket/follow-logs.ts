@@ -19,7 +19,9 @@ export async function followLogs(
     const { folder, files } = await findLogs(host.disk, stateDir, wish)
     for (const file of files) {
       const path = `${folder}/${file}`
-      if (isFirst) read.set(path, Math.max(0, ((await host.disk.bytes(path)) ?? 0) - endBytes))
+      const bytes = (await host.disk.bytes(path)) ?? 0
+      // A log that grew too long was cut in its middle meanwhile: only its end is as it was.
+      if (isFirst || bytes < (read.get(path) ?? 0)) read.set(path, Math.max(0, bytes - endBytes))
       for (;;) {
         const offset = read.get(path) ?? 0
         const part = await host.disk.readFrom(path, offset, chunkBytes)

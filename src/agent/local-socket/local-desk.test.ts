@@ -42,6 +42,12 @@ interface Call {
   hangUp(): void
 }
 
+async function textsOf(call: Call): Promise<readonly string[]> {
+  call.hangUp()
+  await call.over
+  return call.answers.map((answer) => (answer.ok ? (answer.result as { text: string }).text : ''))
+}
+
 class SocketBench extends AgentBench {
   readonly server = new DirectServer()
 
@@ -135,10 +141,19 @@ describe('the agent’s socket', () => {
     await bench.clock.advance(1_000)
     bench.disk.putResult(log.replace('.1.log', '.2.log'), 'third\n')
     await bench.clock.advance(1_000)
-    call.hangUp()
-    await call.over
-    const texts = call.answers.map((answer) => (answer.ok ? (answer.result as { text: string }).text : ''))
-    expect(texts).toEqual(['hello\n', 'again\n', 'third\n'])
+    expect(await textsOf(call)).toEqual(['hello\n', 'again\n', 'third\n'])
+  })
+
+  it('goes on at the end of a log that was cut because it is too long', async () => {
+    const bench = new SocketBench()
+    await bench.launch()
+    const call = bench.server.ask({ ask: 'logs', follow: true, bytes: 6 })
+    await bench.clock.advance(10)
+    for (const text of ['hello\nagain\n', 'left out, third\n', 'left out, third\nfourth\n', 'left, fifth\n']) {
+      bench.disk.putResult('/var/lib/slipway/orders/op-1/logs/step-01-script.1.log', text)
+      await bench.clock.advance(1_000)
+    }
+    expect(await textsOf(call)).toEqual(['hello\n', 'again\n', 'ird\n', 'fourth\n', 'fifth\n'])
   })
 })
 
