@@ -2,43 +2,18 @@
 // it again; it is run anew only when the machine booted in between, or when it provably left neither process nor result.
 
 import type { StepStart } from '../api/journal.ts'
-import { isReasonCode, type Reason } from '../api/reason.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
-import { formatDuration } from '../core/duration.ts'
 import { backOffMs } from '../kube/back-off.ts'
 import { sleep } from '../kube/sleep.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { HeldProcess, Host, JobState } from '../ports/host.ts'
-import type { Log } from '../ports/log.ts'
-import type { Random } from '../ports/random.ts'
-import type { Deadline } from './deadline.ts'
-import type { ActStep, Step, StepContext } from './drivers/driver.ts'
+import type { HeldProcess } from '../ports/host.ts'
+import { actOnce } from './act-once.ts'
 import { jobName } from './job-name.ts'
-import type { OrderFolder } from './journal/order-folder.ts'
 import { lookingAtLog } from './log-waits.ts'
-import type { OrderTime } from './order-time.ts'
 import type { Permission, Refusal } from './permission.ts'
 import type { FailedStep } from './report.ts'
+import { type Ending, knowing, type Start, type StepRun, type Tally } from './step-run.ts'
+import { codeOf, judge, messageOf, readTail } from './step-verdict.ts'
 import { stuckCode } from './stuck-disk.ts'
-
-export interface StepRun {
-  readonly host: Host
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly nodeName: string
-  readonly folder: OrderFolder
-  readonly index: number
-  readonly step: Step
-  readonly context: Omit<StepContext, 'begunInBoot'>
-  readonly orderDeadline: Deadline
-  readonly time: Pick<OrderTime, 'begins' | 'ranMs'>
-  mayStart(step: Step): Promise<Permission>
-  /** Called when a start is in the journal, just before it runs. */
-  onStarted(): void
-  /** Called when what runs says that it waits; with undefined when it goes on. */
-  onWaiting(reason: Reason | undefined): void
-}
 
 export type StepOutcome =
   | { readonly outcome: 'done' }
@@ -47,23 +22,11 @@ export type StepOutcome =
 
 const graceMs = 10_000
 const logBytes = 8 * 1024 * 1024
-const tailBytes = 4096
 /** A start that vanished in the same boot is taken for one the agent's death kept from running; more often is no accident. */
 const cutOffsAllowed = 5
 const retryBackOff = { baseMs: 1_000, maxMs: 30_000 }
 
-type Ending =
-  | JobState
-  | { readonly state: 'timedOut'; readonly afterMs: number }
-  | { readonly state: 'notStarted'; readonly error: unknown }
-  /** The agent did it itself and could not. */
-  | { readonly state: 'threw'; readonly error: unknown }
-
-type Tally = Pick<StepStart, 'starts' | 'failures' | 'cutOff'>
-
-interface Attempt {
-  readonly begun: StepStart
-  readonly ending: Ending
+interface Attempt extends Start {
   /** Started by an earlier life of this agent. */
   readonly adopted: boolean
 }
@@ -135,33 +98,12 @@ function alreadyHolds({ step, context }: StepRun, begun: StepStart | undefined, 
   return step.holds?.(knowing(context, begun), signal) ?? Promise.resolve(false)
 }
 
-function knowing(context: StepRun['context'], begun: StepStart | undefined): StepContext {
-  return { ...context, begunInBoot: begun?.process.bootId }
-}
-
 async function attempt(run: StepRun, tally: Tally, signal: AbortSignal): Promise<Attempt> {
   const { step } = run
-  if ('act' in step) return await actOnce(run, step, tally, signal)
+  if ('act' in step) return { ...(await actOnce(run, step, tally, signal)), adopted: false }
   const { begun, error } = await start(run, tally, signal)
   const ending: Ending = error === undefined ? await awaitEnd(run, begun, signal) : { state: 'notStarted', error }
   return { begun, ending, adopted: false }
-}
-
-/** Journalled like a start of a program, so that a crash in the middle is seen. */
-async function actOnce(run: StepRun, step: ActStep, tally: Tally, signal: AbortSignal): Promise<Attempt> {
-  const { host, folder, index, context, clock } = run
-  const process = { pid: 0, startTime: '', bootId: await host.bootId() }
-  const begun: StepStart = { step: step.name, ...tally, startedAt: clock.now().toISOString(), process }
-  await folder.begin(index, begun)
-  run.onStarted()
-  run.log.info('step started', { order: context.order.id, step: step.name, start: tally.starts })
-  try {
-    await step.act(knowing(context, begun), signal)
-    return { begun, ending: { state: 'exited', exitCode: 0 }, adopted: false }
-  } catch (error) {
-    if (signal.aborted) throw error
-    return { begun, ending: { state: 'threw', error }, adopted: false }
-  }
 }
 
 async function start(
@@ -262,49 +204,6 @@ async function endsWithin(run: StepRun, begun: StepStart, ms: number, signal: Ab
   }
 }
 
-/** Undefined when the step ended well and its effect is there. */
-async function judge(
-  run: StepRun,
-  begun: StepStart,
-  ending: Ending,
-  signal: AbortSignal,
-): Promise<FailedStep | undefined> {
-  const logTail = await readTail(run, begun.starts)
-  const name = run.step.name
-  const failed = (code: Reason['code'], message: string): FailedStep => ({
-    index: run.index,
-    finishedAt: run.clock.now(),
-    reason: { code, message: withLastLines(message, logTail) },
-    ...(logTail !== undefined && { logTail }),
-  })
-  switch (ending.state) {
-    case 'exited': {
-      const { exitCode } = ending
-      if (exitCode !== 0) return failed(exitReason(run.step, exitCode), `step ${name} ended with exit code ${exitCode}`)
-      const missing = await whatIsMissing(run, begun, signal)
-      return missing === undefined ? undefined : failed('StepFailed', `step ${name} ended well, but ${missing}`)
-    }
-    case 'timedOut':
-      return failed('StepTimedOut', `step ${name} was ended after ${formatDuration(ending.afterMs)}: it took too long`)
-    case 'threw':
-      return failed(codeOf(ending.error), `step ${name} failed: ${messageOf(ending.error)}`)
-    case 'notStarted':
-      return failed('StepFailed', `step ${name} could not be started: ${messageOf(ending.error)}`)
-    case 'gone':
-    case 'running':
-      return failed('StepFailed', `step ${name} was killed: it left no exit code`)
-  }
-}
-
-async function whatIsMissing(run: StepRun, begun: StepStart, signal: AbortSignal): Promise<string | undefined> {
-  try {
-    return await run.step.missing?.(knowing(run.context, begun), signal)
-  } catch (error) {
-    if (signal.aborted) throw error
-    return `its effect could not be looked at: ${messageOf(error)}`
-  }
-}
-
 /** `begun` is the start that ended well; undefined when nothing had to be run. */
 async function finish(run: StepRun, begun: StepStart | undefined): Promise<StepOutcome> {
   const logTail = begun && (await readTail(run, begun.starts))
@@ -317,30 +216,4 @@ async function finish(run: StepRun, begun: StepStart | undefined): Promise<StepO
   })
   run.log.info('step done', { order: run.context.order.id, step: run.step.name, starts: begun?.starts ?? 0 })
   return { outcome: 'done' }
-}
-
-async function readTail(run: StepRun, start: number): Promise<string | undefined> {
-  const { log } = run.folder.pathsOf(run.index, start)
-  const tail = await run.host.disk.readTail(log, tailBytes)
-  // The cut may have gone through a character.
-  const text = tail?.replace(/^\uFFFD+/, '').slice(-tailBytes)
-  return text === undefined || text.trim() === '' ? undefined : text
-}
-
-function withLastLines(message: string, logTail: string | undefined): string {
-  if (logTail === undefined) return message
-  const lines = logTail.trimEnd().split('\n').slice(-10).join('\n').slice(-2000)
-  return `${message}; its last lines: ${lines}`
-}
-
-function exitReason(step: Step, exitCode: number): Reason['code'] {
-  return ('act' in step ? undefined : step.exitReasons?.[exitCode]) ?? 'StepFailed'
-}
-
-function codeOf(error: unknown): Reason['code'] {
-  return error instanceof SlipwayError && isReasonCode(error.code) ? error.code : 'StepFailed'
-}
-
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 500)
 }
