@@ -1,5 +1,6 @@
 import type { StepStart } from '../api/journal.ts'
 import type { ActStep } from './drivers/driver.ts'
+import { toldHost } from './logs/act-log.ts'
 import { knowing, type Start, type StepRun, type Tally } from './step-run.ts'
 
 /** Journalled like a start of a program, so that a crash in the middle is seen. */
@@ -11,7 +12,7 @@ export async function actOnce(run: StepRun, step: ActStep, tally: Tally, signal:
   run.onStarted()
   run.log.info('step started', { order: context.order.id, step: step.name, start: tally.starts })
   try {
-    await step.act(knowing(context, begun), signal)
+    await step.act({ ...knowing(context, begun), host: toldHost(host, folder, index, tally.starts) }, signal)
     return { begun, ending: { state: 'exited', exitCode: 0 } }
   } catch (error) {
     if (signal.aborted) throw error

@@ -22,7 +22,8 @@ export async function judge(
   const failed = (code: Reason['code'], message: string): FailedStep => ({
     index: run.index,
     finishedAt: run.clock.now(),
-    reason: { code, message: withLastLines(message, logTail) },
+    // What the agent did itself says what went wrong; its log is for those who want to know how it came to that.
+    reason: { code, message: 'act' in run.step ? message : withLastLines(message, logTail) },
     ...(logTail !== undefined && { logTail }),
   })
   switch (ending.state) {
