@@ -27,11 +27,14 @@ export const rpmOstreeStatusSchema = z.object({
   transaction: z.array(z.string()).nullish(),
 })
 
+/** Of its three only two ask for anything: `insecure` is the third. */
+const bootcSignature = z.union([z.object({ ostreeRemote: z.string() }), z.string()]).nullish()
+
 const bootcEntry = z
   .object({
     image: z
       .object({
-        image: z.object({ image: z.string(), transport: z.string() }),
+        image: z.object({ image: z.string(), transport: z.string(), signature: bootcSignature }),
         version: z.string().nullish(),
         imageDigest: z.string(),
       })
@@ -102,10 +105,17 @@ export const resolvedImageSchema = z.strictObject({
     ),
 })
 
+/** What the host's tools check themselves: containers-policy.json, or the keys of an ostree remote. */
+export const imageTrustSchema = z.discriminatedUnion('by', [
+  z.strictObject({ by: z.literal('Policy') }),
+  z.strictObject({ by: z.literal('Remote'), remote: z.string() }),
+])
+
 const deploymentNote = z.strictObject({
   image: z.string().optional(),
   digest: imageDigest.optional(),
   version: z.string().optional(),
+  trust: imageTrustSchema.optional(),
   stateroot: z.string(),
   checksum: z.string(),
   serial: z.int(),
@@ -119,6 +129,7 @@ export const imagePlanSchema = z.strictObject({
   instance: imageDigest.describe('of the manifest for this host’s architecture: what the booted deployment shows'),
   unit: z.string().optional().describe('the unit of the kubelet that was active before'),
   before: deploymentNote.describe('the deployment that was booted'),
+  trust: imageTrustSchema.optional().describe('what its origin will ask of this image and the next'),
 })
 
 /** It was fetched, and need not be again. */
@@ -129,4 +140,5 @@ export const bootTriesSchema = z.strictObject({ tries: z.int().min(0) })
 
 export type ResolvedImage = z.infer<typeof resolvedImageSchema>
 export type ImagePlan = z.infer<typeof imagePlanSchema>
+export type ImageTrust = z.infer<typeof imageTrustSchema>
 export type ImageManifest = z.infer<typeof imageManifestSchema>

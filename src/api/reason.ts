@@ -212,7 +212,8 @@ const outcome = {
   SecretUnreadable: 'a sealed file was not made for this host, or was changed on the way',
   FencedOff: 'the order is not for this machine, this boot or this time; it was not run',
   ImageUnknown: 'the registry has no such image for this host; check name, tag and digest in os.image',
-  ImageUntrusted: 'the image is not signed with the key that os.verify.key names, so it is not installed',
+  ImageUntrusted:
+    'the image is not signed with the key that os.verify.key names, or not as the host’s own origin asks, so it is not installed',
   ImageTooLarge: 'the host has not enough free space for the image; free some, or enlarge its disk',
   ImageToolMissing:
     'the host has none of rpm-ostree, bootc and ostree with its container command, or no skopeo; os.image is for image-based hosts',

@@ -48,6 +48,8 @@ export class PretendImageTools {
   transaction: readonly string[] | undefined
   /** Of a transaction that is told to end. */
   heedsCancel = true
+  /** What stands before the image's name in an origin; bootc shows it as a word beside the name. */
+  origin: { readonly prefix: string; readonly signature?: string | object } = { prefix: 'ostree-unverified-registry:' }
   /** What the kubelet in an image calls itself, by the image's digest; the others have none. */
   readonly kubelets = new Map<string, string>()
   readonly #fetched = new Set<string>()
@@ -228,7 +230,7 @@ export class PretendImageTools {
       booted: one === this.booted,
       staged: one === this.staged,
       version: 'some',
-      'container-image-reference': `ostree-unverified-registry:${repository}@${one.digest}`,
+      'container-image-reference': `${this.origin.prefix}${repository}@${one.digest}`,
       'container-image-reference-digest': one.digest,
     }))
     return JSON.stringify({ deployments, transaction: this.transaction ? ['rebase', ':1.34', '/one'] : null })
@@ -237,13 +239,18 @@ export class PretendImageTools {
   #bootc(): string {
     const entry = (one: PretendDeployment | undefined) =>
       one && {
-        image: { image: { image: `${repository}@${one.digest}`, transport: 'registry' }, imageDigest: one.digest },
+        image: { image: this.#bootcImage(one), imageDigest: one.digest },
         ostree: { stateroot: 'os', checksum: one.digest.slice('sha256:'.length), deploySerial: one.serial },
       }
     const other = this.deployments.find((one) => one !== this.booted)
     const isQueued = other !== undefined && other === this.deployments[0]
     const status = { staged: entry(this.staged), booted: entry(this.booted), rollback: entry(other) }
     return JSON.stringify({ kind: 'BootcHost', status: { ...status, rollbackQueued: isQueued } })
+  }
+
+  #bootcImage({ digest }: PretendDeployment): object {
+    const { signature } = this.origin
+    return { image: `${repository}@${digest}`, transport: 'registry', ...(signature !== undefined && { signature }) }
   }
 }
 

@@ -93,6 +93,16 @@ describe('rpm-ostree status', () => {
     expect(osImageFacts(rpmOstreeStatus(rpmOstree(plain)))).toBeUndefined()
   })
 
+  it('tells what the origin asks of an image', () => {
+    const image = 'quay.io/fedora/fedora-coreos:stable'
+    const entry = rpmOstreeEntry('2', {
+      booted: true,
+      'container-image-reference': `ostree-remote-registry:fedora:${image}`,
+    })
+    const { booted } = rpmOstreeStatus(rpmOstree(entry))
+    expect(booted).toMatchObject({ image, trust: { by: 'Remote', remote: 'fedora' } })
+  })
+
   it('says what it is busy with', () => {
     const text = rpmOstree(rpmOstreeEntry('2', { booted: true })).replace(
       '"transaction":null',
@@ -118,6 +128,17 @@ describe('bootc status', () => {
     expect(status.booted.version).toBe('stream9.2')
     expect(status.next.digest).toBe(digest('3'))
     expect(deploymentRoot(status.booted)).toBe(`/ostree/deploy/default/deploy/${checksum('2')}.1`)
+  })
+
+  it.each([
+    ['containerPolicy', { by: 'Policy' }],
+    [{ ostreeRemote: 'fedora' }, { by: 'Remote', remote: 'fedora' }],
+    ['insecure', undefined],
+    [null, undefined],
+  ])('tells what the origin asks of an image: %j', (signature, trust) => {
+    const { image, ...rest } = bootcEntry('2')
+    const entry = { ...rest, image: { ...image, image: { ...image.image, signature } } }
+    expect(bootcStatus(bootc({ booted: entry })).booted.trust).toEqual(trust)
   })
 
   it('sees a queued rollback', () => {

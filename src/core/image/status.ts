@@ -1,10 +1,11 @@
 // All tools look at the same deployments; here they say it in the same words.
 
 import type { AgentStatus } from '../../api/node-state.ts'
-import { bootcStatusSchema, imageDigest, rpmOstreeStatusSchema } from '../../api/os-image.ts'
+import { bootcStatusSchema, type ImageTrust, imageDigest, rpmOstreeStatusSchema } from '../../api/os-image.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { jsonOf } from '../json-text.ts'
 import { normalImageName } from './reference.ts'
+import { trustOf } from './trust.ts'
 
 export type ImageEngine = 'rpm-ostree' | 'bootc' | 'ostree'
 
@@ -13,6 +14,8 @@ export interface Deployment {
   readonly image?: string
   readonly digest?: string
   readonly version?: string
+  /** What the tools were told to check of it, and will check of the next. */
+  readonly trust?: ImageTrust
   readonly stateroot: string
   readonly checksum: string
   readonly serial: number
@@ -73,6 +76,7 @@ export function bootcStatus(text: string): ImageStatus {
           image: entry.image?.image.image,
           digest: entry.image?.imageDigest,
           version: entry.image?.version,
+          trust: bootcTrust(entry.image?.image.signature),
           stateroot: entry.ostree.stateroot ?? 'default',
           checksum: entry.ostree.checksum,
           serial: entry.ostree.deploySerial,
@@ -173,18 +177,29 @@ function deployment(found: {
   readonly image: string | null | undefined
   readonly digest: string | null | undefined
   readonly version: string | null | undefined
+  /** Where it does not stand before the image's name. */
+  readonly trust?: ImageTrust | undefined
   readonly stateroot: string
   readonly checksum: string
   readonly serial: number
 }): Deployment {
   const { image, digest, version, stateroot, checksum, serial } = found
+  const trust = found.trust ?? trustOf(image ?? '')
   const place = { stateroot, checksum, serial }
   return {
     ...(image != null && { image: normalImageName(image) }),
     ...(imageDigest.safeParse(digest).success && digest != null && { digest }),
     ...(version != null && { version }),
+    ...(trust && { trust }),
     ...place,
   }
+}
+
+/** bootc shows the name without the prefix, and what it says beside it. */
+function bootcTrust(signature: string | { readonly ostreeRemote: string } | null | undefined): ImageTrust | undefined {
+  if (signature == null) return undefined
+  if (typeof signature === 'object') return { by: 'Remote', remote: signature.ostreeRemote }
+  return signature === 'containerPolicy' ? { by: 'Policy' } : undefined
 }
 
 function unreadable(what: string, why: string): SlipwayError {

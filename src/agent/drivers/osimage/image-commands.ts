@@ -2,6 +2,7 @@
 
 import type { ImagePlan } from '../../../api/os-image.ts'
 import type { ImageEngine } from '../../../core/image/status.ts'
+import { trustedReference } from '../../../core/image/trust.ts'
 
 type Argv = readonly string[]
 
@@ -35,9 +36,8 @@ export function pinnedName({ name, digest }: Pick<ImagePlan, 'name' | 'digest'>)
   return `${name}@${digest}`
 }
 
-/** Trust is ours to check, by the digest; the tools are not asked to. */
 function engineReference(plan: ImagePlan): string {
-  return `ostree-unverified-registry:${pinnedName(plan)}`
+  return trustedReference(plan.trust, pinnedName(plan))
 }
 
 /** Fetches the image into the host's repository; what boots next stays as it is. */
@@ -60,8 +60,10 @@ export function stageCommand(plan: ImagePlan): Argv {
   switch (plan.engine) {
     case 'rpm-ostree':
       return ['rpm-ostree', 'rebase', '--bypass-driver', engineReference(plan)]
-    case 'bootc':
-      return ['bootc', 'switch', '--quiet', '--transport', 'registry', pinnedName(plan)]
+    case 'bootc': {
+      const trust = plan.trust?.by === 'Policy' ? ['--enforce-container-sigpolicy'] : []
+      return ['bootc', 'switch', '--quiet', ...trust, '--transport', 'registry', pinnedName(plan)]
+    }
     case 'ostree': {
       const where = ['--stateroot', plan.before.stateroot]
       return ['ostree', 'container', 'image', 'deploy', ...where, '--imgref', engineReference(plan)]

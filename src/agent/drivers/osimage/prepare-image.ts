@@ -7,6 +7,7 @@ import { SlipwayError } from '../../../api/slipway-error.ts'
 import { parseDuration } from '../../../core/duration.ts'
 import { bytesToFetch, readManifest } from '../../../core/image/manifest.ts'
 import type { ImageStatus } from '../../../core/image/status.ts'
+import { decideTrust, whyRefused } from '../../../core/image/trust.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ImageSignatures } from '../../../ports/image-signatures.ts'
 import type { StepContext } from '../driver.ts'
@@ -59,8 +60,17 @@ async function makePlan(
     ...(unit !== undefined && { unit }),
     before: status.booted,
   }
-  const reason = hadItBefore(plan) ? undefined : await checkSpace(host, status, image)
+  if (hadItBefore(plan)) return await noted(context, plan)
+  const decision = decideTrust(status.engine, status.booted.trust, verify !== undefined)
+  if (decision.kind === 'refuse') return decision.reason
+  const { trust, warning } = decision
+  const reason = await checkSpace(host, status, image)
   if (reason) return reason
+  if (warning !== undefined) await context.warn(warning)
+  return await noted(context, { ...plan, ...(trust && { trust }) })
+}
+
+async function noted(context: StepContext, plan: ImagePlan): Promise<ImagePlan> {
   await notePlan(context, plan)
   return plan
 }
@@ -85,6 +95,8 @@ async function download(context: StepContext, plan: ImagePlan, signal: AbortSign
   if (exitCode === 0) return undefined
   const said = `${pinnedName(plan)} could not be fetched: ${lastLines(output)}`
   if (/no space left|min-free-space|disk quota/i.test(output)) return { code: 'ImageTooLarge', message: said }
+  const distrust = whyRefused(plan.trust, output)
+  if (distrust !== undefined) return { code: 'ImageUntrusted', message: `${said}; ${distrust}` }
   throw new SlipwayError('StagingFailed', said)
 }
 
