@@ -1,30 +1,37 @@
-// dnf 5 took dnf's name over in Fedora 41. It keeps holds in another file, has other options and prints other words: going on would
-// pass over what a person holds back.
+// Only dnf 4 is spoken with here. dnf 5 took its name over in Fedora 41: it keeps holds in another file, has other options and prints
+// other words, so going on would pass over what a person holds back. yum 3 of Enterprise Linux 7 has neither `repoquery` nor
+// `--destdir`: these belong to yum-utils there. Later yum is another name of dnf 4.
 
-import type { Reason } from '../../../api/reason.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { StageResult } from '../package-manager.ts'
 import { askMs, runTool } from '../run-tool.ts'
 
-/** The answer to `--version`: `dnf5 version 5.2.8.1` and more lines of 5; that of 4 begins with the number. */
-export function dnf5Version(said: string): string | undefined {
-  const [, version] = /^(?:dnf5 version )?(5\.[0-9.]+)/m.exec(said) ?? []
-  return version
+export interface OtherGeneration {
+  readonly name: 'dnf' | 'yum'
+  readonly version: string
 }
 
-export async function unlessDnf5(
+/** The answer to `--version`: `dnf5 version 5.2.8.1` and more lines of 5; those of 4 and 3 begin with the number. */
+export function otherGeneration(said: string): OtherGeneration | undefined {
+  const [, five] = /^(?:dnf5 version )?(5\.[0-9.]+)/m.exec(said) ?? []
+  if (five !== undefined) return { name: 'dnf', version: five }
+  const [, three] = /^(3\.[0-9.]+)\s*$/m.exec(said) ?? []
+  return three === undefined ? undefined : { name: 'yum', version: three }
+}
+
+export async function unlessOtherGeneration(
   host: Host,
   program: string,
   signal: AbortSignal,
   stage: () => Promise<StageResult>,
 ): Promise<StageResult> {
-  const version = dnf5Version((await runTool(host, [program, '--version'], askMs, signal)).stdout)
-  return version === undefined ? await stage() : { ok: false, reason: refusal(version) }
+  const other = otherGeneration((await runTool(host, [program, '--version'], askMs, signal)).stdout)
+  if (other === undefined) return await stage()
+  const message = `the host has ${other.name} ${other.version}, and only dnf 4 is supported, also by its name yum: ${why[other.name]}; take packages out of the update or profile for such hosts, or change them by a script`
+  return { ok: false, reason: { code: 'PackageManagerMissing', message } }
 }
 
-function refusal(version: string): Reason {
-  return {
-    code: 'PackageManagerMissing',
-    message: `the host has dnf ${version}, and only dnf 4 and yum are supported: the holds of dnf 5 (/etc/dnf/versionlock.toml) would go unseen; take packages out of the update or profile for such hosts, or change them by a script`,
-  }
-}
+const why = {
+  dnf: 'the holds of dnf 5 (/etc/dnf/versionlock.toml) would go unseen',
+  yum: 'yum 3 has neither repoquery nor --destdir, by which packages are looked up and fetched ahead',
+} as const

@@ -5,15 +5,15 @@ import { unlessDiskFull } from '../package-reasons.ts'
 import { dnfRepositoryFiles } from '../repository-files.ts'
 import { whatDiffers } from '../what-differs.ts'
 import { repositoriesOf } from './dnf-folder.ts'
-import { unlessDnf5 } from './dnf-generation.ts'
+import { unlessOtherGeneration } from './dnf-generation.ts'
 import { dnfJobArgv, isUnfinished } from './dnf-job.ts'
 import { stageDnf, stageDnfReturn, stageDnfUpgrade } from './dnf-stage.ts'
 import { readRpmStatus } from './rpm-status.ts'
 
-/** `program` is dnf, or yum where that is the only name it has. */
+/** `program` is dnf, or yum where dnf 4 has only that name. */
 export function dnfPackageManager(host: Host, program: 'dnf' | 'yum'): PackageManager {
   const staging = (stage: () => Promise<StageResult>, signal: AbortSignal) =>
-    unlessDnf5(host, program, signal, () => unlessDiskFull(stage))
+    unlessOtherGeneration(host, program, signal, () => unlessDiskFull(stage))
   return {
     kind: 'dnf',
     installed: async (names, signal) => {
