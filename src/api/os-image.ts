@@ -75,6 +75,12 @@ export const imageConfigSchema = z.object({
   os: z.string().min(1).max(64),
 })
 
+/** What ostree's engine writes there of the commit in an image, and where its layers end. */
+export const commitConfigSchema = z.object({
+  config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish(),
+  rootfs: z.object({ diff_ids: z.array(z.string()) }),
+})
+
 /** What cosign signs: a claim that this digest is what its signer meant. */
 export const signedClaimSchema = z.object({
   critical: z.object({

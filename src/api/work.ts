@@ -70,7 +70,13 @@ export const osWorkSchema = z.strictObject({
     ),
   verify: z
     .strictObject({
-      key: z.string().min(1).max(8192).describe('PEM public key of a cosign key pair'),
+      key: z
+        .string()
+        .min(1)
+        .max(8192)
+        .describe(
+          'PEM public key of a cosign key pair; or an armoured GPG public key, for an image that is one signed ostree commit without layers above it',
+        ),
       signatures: z
         .array(imageDigest)
         .max(signaturesAtMost)

@@ -68,6 +68,22 @@ export async function withLayer(layout: string, version: string, tar: Buffer): P
   return ociImage(newManifest, blobs)
 }
 
+/** The image of a layout, with other labels over its own: what they say need not be true. */
+export async function relabelled(layout: string, others: Readonly<Record<string, string>> = {}): Promise<OciImage> {
+  const fileOf = (digest: string) => join(layout, 'blobs', ...digest.split(':'))
+  const read = async (path: string): Promise<unknown> => JSON.parse(await readFile(path, 'utf8'))
+  const index = indexShape.parse(await read(join(layout, 'index.json')))
+  const manifest = manifestShape.parse(await read(fileOf(index.manifests[0].digest)))
+  const config = configShape.parse(await read(fileOf(manifest.config.digest)))
+  const newConfig = json({ ...config, config: { ...config.config, Labels: { ...config.config?.Labels, ...others } } })
+  const newManifest = json({
+    ...manifest,
+    config: { ...manifest.config, digest: sha256(newConfig), size: newConfig.length },
+  })
+  const layers = manifest.layers.map(({ digest }): [string, { file: string }] => [digest, { file: fileOf(digest) }])
+  return ociImage(newManifest, new Map<string, Buffer | { file: string }>([...layers, [sha256(newConfig), newConfig]]))
+}
+
 export function json(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value))
 }

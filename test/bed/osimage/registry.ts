@@ -2,7 +2,6 @@
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Bed } from '../bed.ts'
 import { ChildProgram } from '../child-program.ts'
 import { inRoot } from '../closed-root.ts'
 import { debianLayer } from '../debian-root.ts'
@@ -28,8 +27,11 @@ export interface Registry {
   start(): Promise<void>
 }
 
-/** It ends with `stop`, or with this process; its content goes with the bed. */
-export async function startRegistry(bed: Bed): Promise<Registry> {
+/** It ends with `stop`, or with this process; its content goes with the bed, or with whatever else has an address and a folder. */
+export async function startRegistry(bed: {
+  readonly address: string
+  readonly slot: { readonly folder: string }
+}): Promise<Registry> {
   const address = `${bed.address}:${port}`
   const folder = join(bed.slot.folder, 'registry')
   await mkdir(join(folder, 'content'), { recursive: true })

@@ -9,18 +9,6 @@ import type { StepContext } from '../driver.ts'
 import { signatureRecords } from './fetch-signatures.ts'
 import type { ResolvedImage } from './resolve-image.ts'
 
-const gpgHead = '-----BEGIN PGP PUBLIC KEY BLOCK-----'
-/**
- * ostree's GPG signature is of the commit at the base of an image. The tools do not look at it again where that base is on the
- * host already, and never at the layers above it: an unsigned image passed.
- */
-const gpgRefusal =
-  'a GPG key vouches for the commit at the base of an image, not for the image; sign it with cosign and give that public key'
-
-function isGpgKey(key: string): boolean {
-  return key.trimStart().startsWith(gpgHead)
-}
-
 /** The reason it is not trusted; undefined when a signature of this key speaks of this image. */
 export async function checkSignature(
   context: Pick<StepContext, 'host' | 'stagingFolder'>,
@@ -29,8 +17,7 @@ export async function checkSignature(
   signatures: ImageSignatures,
   signal: AbortSignal,
 ): Promise<Reason | undefined> {
-  if (isGpgKey(key)) return untrusted(gpgRefusal)
-  if (!signatures.isPublicKey(key)) return untrusted('os.verify.key is no PEM public key')
+  if (!signatures.isPublicKey(key)) return untrusted('os.verify.key is no PEM public key, and no armoured GPG key')
   // A list of images is signed as a whole; some signers sign each of them as well, or only that.
   const digests = [...new Set([image.digest, image.instance])]
   const faults: { readonly where: string; readonly why: string }[] = []

@@ -33,7 +33,8 @@ export async function fetchedProgram(
   return path
 }
 
-async function fetchedCommit(host: Host, digest: string, signal: AbortSignal): Promise<string | undefined> {
+/** The name of the commit that the image was made into; its tree is what would be booted. */
+export async function fetchedCommit(host: Host, digest: string, signal: AbortSignal): Promise<string | undefined> {
   const { exitCode, stdout } = await host.run({ argv: fetchedImagesCommand }, signal)
   if (exitCode !== 0) return undefined
   for (const name of stdout.split('\n').filter((line) => line !== '')) {

@@ -276,7 +276,7 @@ describe('what cannot be installed is never drained for', () => {
     ['an unknown tag', { image: `${repository}:nosuch` }, 'ImageUnknown'],
     ['no image at all', { image: 'not an image' }, 'ImageUnknown'],
     ['an unsigned image', { image: `${repository}:stable`, verify: { key: pem() } }, 'ImageUntrusted'],
-    ['a GPG key', { image: `${repository}:stable`, verify: { key: gpgKey } }, 'ImageUntrusted'],
+    ['a GPG key for what is no commit', { image: `${repository}:stable`, verify: { key: gpgKey } }, 'ImageUntrusted'],
     ['a key that is none', { image: `${repository}:stable`, verify: { key: 'no key' } }, 'ImageUntrusted'],
   ]
 

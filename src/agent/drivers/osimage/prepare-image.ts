@@ -13,6 +13,7 @@ import type { ImageSignatures } from '../../../ports/image-signatures.ts'
 import type { StepContext } from '../driver.ts'
 import { longWork } from '../long-work.ts'
 import { checkSignature } from './check-signature.ts'
+import { checkCommit, isGpgKey, whyNoCommit } from './commit-signature.ts'
 import { containerProbe, downloadCommand, ostreeRepository, pinnedName } from './image-commands.ts'
 import { findImageStatus, findPlan, hadItBefore, lastLines, noTool, notePlan } from './image-state.ts'
 import { kubeletUnit } from './kubelet-unit.ts'
@@ -30,7 +31,7 @@ export async function prepareImage(
   const plan = (await findPlan(context)) ?? (await makePlan(context, signatures, signal))
   if ('code' in plan) return plan
   if (hadItBefore(plan) || (await context.notes.read(fetchedNote, imageFetchedSchema))) return undefined
-  const reason = await download(context, plan, signal)
+  const reason = (await download(context, plan, signal)) ?? (await checkFetched(context, plan, signal))
   if (reason) return reason
   await context.notes.write(fetchedNote, { digest: plan.digest })
   return undefined
@@ -48,7 +49,10 @@ async function makePlan(
   if (!status) return { code: 'ImageToolMissing', message: noTool }
   const image = await resolveImage(host, text, signal)
   if ('code' in image) return image
-  const distrust = verify && (await checkSignature(context, image, verify, signatures, signal))
+  const distrust =
+    verify && isGpgKey(verify.key)
+      ? await whyNoCommit(host, status.engine, image, signal)
+      : verify && (await checkSignature(context, image, verify, signatures, signal))
   if (distrust) return distrust
   const { name, digest, instance } = image
   const unit = await kubeletUnit(host, signal)
@@ -98,6 +102,11 @@ async function download(context: StepContext, plan: ImagePlan, signal: AbortSign
   const distrust = whyRefused(plan.trust, output)
   if (distrust !== undefined) return { code: 'ImageUntrusted', message: `${said}; ${distrust}` }
   throw new SlipwayError('StagingFailed', said)
+}
+
+async function checkFetched(context: StepContext, plan: ImagePlan, signal: AbortSignal): Promise<Reason | undefined> {
+  const key = context.order.work.os?.verify?.key
+  return key !== undefined && isGpgKey(key) ? await checkCommit(context, plan, key, signal) : undefined
 }
 
 function megabytes(bytes: number): string {
