@@ -94,7 +94,8 @@ export async function carryOut(
   const work = steps.slice(0, folder.accepted.steps.length)
   for (const [index, step] of work.entries()) {
     if (folder.steps[index]?.done) continue
-    const result = whyBackNow(task) ? undefined : await takeStep(task, index, step, signal)
+    const mayTake = !whyBackNow(task) || (await isRunning(task, index))
+    const result = mayTake ? await takeStep(task, index, step, signal) : undefined
     if (result?.outcome === 'failed') return await undo(task, result.failed, signal)
     // It may have been asked back while the step waited.
     const back = result?.outcome === 'done' ? undefined : whyBackNow(task)
@@ -234,6 +235,14 @@ async function mayStart(task: Task, step: Step, deadline: Deadline, signal: Abor
 function whyBackNow(task: Task): Reason | undefined {
   const reason = askedBack(task.shop, task.order)
   return reason && undoOf(task).isWhole ? reason : undefined
+}
+
+/** Left by an earlier life: it comes to its end first, or it would bring about again what is taken back. */
+async function isRunning({ shop, folder }: Task, index: number): Promise<boolean> {
+  const { begun } = folder.steps[index] ?? {}
+  if (!begun) return false
+  const { state } = await shop.host.look(begun.process, folder.pathsOf(index, begun.starts).result)
+  return state === 'running'
 }
 
 function undoOf({ shop, folder, order }: Task, failed?: number): UndoPlan {

@@ -185,6 +185,24 @@ describe('an order that is to be put back', () => {
     expect(bench.order).toMatchObject({ rolledBack: true, reason: { code: 'OrderWithdrawn' } })
   })
 
+  it('also where the step was left by a life of the agent that knew nothing of it', async () => {
+    const bench = await started([script])
+    await bench.clock.until(() => ran(bench).length === 1)
+    bench.kill()
+    bench.cluster.place(back)
+    const { behave } = bench.host
+    let hadEnded: boolean | undefined
+    bench.host.behave = (job) => {
+      if (job.argv[0] === 'undo-script') hadEnded = bench.host.executions[0]?.ended
+      return behave(job)
+    }
+    bench.restart()
+    await bench.clock.until(bench.hasEnded('Withdrawn'))
+    expect(ran(bench)).toEqual(['first', 'undo-script'])
+    expect(hadEnded).toBe(true)
+    expect(statesOf(bench)[0]).toBe('first Succeeded')
+  })
+
   it('also when the agent is killed while it does', async () => {
     const bench = await started([script])
     await bench.clock.until(() => ran(bench).length === 1)
