@@ -34,7 +34,7 @@ async function logOf(act: ActStep['act'], prepare: (bench: AgentBench) => void =
 }
 
 describe('the log of a step the agent does itself', () => {
-  it('has each command with what it printed, and each file that was changed', async () => {
+  it('has each command with its complaints, and each file that was changed', async () => {
     const { log, step } = await logOf(
       async ({ host }, signal) => {
         await host.files.write('/etc/new', 'content', attributes)
@@ -47,7 +47,7 @@ describe('the log of a step the agent does itself', () => {
       (bench) => {
         bench.host.answer = ({ argv }) =>
           argv[0] === 'sysctl'
-            ? { exitCode: 0, stdout: 'vm.swappiness = 10', stderr: '' }
+            ? { exitCode: 0, stdout: 'vm.swappiness = 10', stderr: 'it will not last' }
             : { exitCode: 3, stdout: 'out\n', stderr: 'complaint\n' }
       },
     )
@@ -60,7 +60,7 @@ describe('the log of a step the agent does itself', () => {
       'complaint',
       '[exit code 3]',
       '$ sysctl -w vm.swappiness=10',
-      'vm.swappiness = 10',
+      'it will not last',
       'boot the machine anew',
       '',
     ]
@@ -79,6 +79,18 @@ describe('the log of a step the agent does itself', () => {
       },
     )
     expect(log).toBe('write /etc/key (0640 root:adm)\n$ tee /etc/key\nno room\n[exit code 1]\n')
+  })
+
+  it('has nothing of what a command was asked for', async () => {
+    const { log } = await logOf(
+      async ({ host }, signal) => {
+        await host.run({ argv: ['systemctl', 'show', '--property=Environment', 'etcd.service'] }, signal)
+      },
+      (bench) => {
+        bench.host.answer = () => ({ exitCode: 0, stdout: 'Environment=ETCD_PASSWORD=secret\n', stderr: '' })
+      },
+    )
+    expect(log).toBe('$ systemctl show --property=Environment etcd.service\n')
   })
 
   it('has all of what the reason has no room for, and the reason says the cause alone', async () => {
@@ -127,7 +139,7 @@ describe('the log of a step the agent does itself', () => {
         for (let run = 1; run <= 40; run++) await host.run({ argv: ['list', String(run)] }, signal)
       },
       (bench) => {
-        bench.host.answer = ({ argv }) => ({ exitCode: 0, stdout: `${'x'.repeat(1e6)} end of ${argv[1]}`, stderr: '' })
+        bench.host.answer = ({ argv }) => ({ exitCode: 0, stdout: '', stderr: `${'x'.repeat(1e6)} end of ${argv[1]}` })
       },
     )
     expect(log.length).toBeLessThan(330 * 1024)
@@ -145,7 +157,7 @@ describe('the log of a step the agent does itself', () => {
         bench.host.answer = () => {
           bench.disk.failing = 'DiskFull'
           queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => (bench.disk.failing = undefined))))
-          return { exitCode: 0, stdout: 'full\n', stderr: '' }
+          return { exitCode: 0, stdout: '', stderr: 'full\n' }
         }
       },
     )

@@ -1,5 +1,6 @@
-// The log of what the agent does on the host itself, where a program's output would stand: each command with what it printed, each file
-// that was changed. Never what a command reads, nor what a file holds: there are secrets in it. No command line has any.
+// The log of what the agent does on the host itself, where a program's output would stand: each command with its complaints, each file
+// that was changed. Never what a command reads or was asked for, nor what a file holds: there are secrets in it, and looks that are
+// repeated would drown the rest. No command line has any.
 
 import type { CommandResult, Host } from '../../ports/host.ts'
 import type { OrderFolder } from '../journal/order-folder.ts'
@@ -45,8 +46,9 @@ export function toldHost(host: Host, folder: OrderFolder, index: number, start: 
       await log.add(`$ ${command.argv.map(quoted).join(' ')}\n`)
       try {
         const result = await host.run(command, signal)
-        // Some print what they read.
-        await log.add(said(command.input === undefined ? result : { ...result, stdout: '' }))
+        // Some print what they read, and what goes well was asked for its answer.
+        const isAnswer = result.exitCode === 0 || command.input !== undefined
+        await log.add(said(isAnswer ? { ...result, stdout: '' } : result))
         return result
       } catch (error) {
         if (!signal.aborted) await log.add(`[${error instanceof Error ? error.message : String(error)}]\n`)
