@@ -8,6 +8,7 @@ export async function actOnce(run: StepRun, step: ActStep, tally: Tally, signal:
   const { host, folder, index, context, clock } = run
   const process = { pid: 0, startTime: '', bootId: await host.bootId() }
   const begun: StepStart = { step: step.name, ...tally, startedAt: clock.now().toISOString(), process }
+  await run.time.begins({ step: step.name, starts: tally.starts })
   await folder.begin(index, begun)
   run.onStarted()
   run.log.info('step started', { order: context.order.id, step: step.name, start: tally.starts })

@@ -126,6 +126,16 @@ describe('an order that goes on after a boot', () => {
     expect(bench.order?.state).toBe('Succeeded')
   })
 
+  it('is not charged for a clock that was put right before the boot', async () => {
+    const bench = await begunAgent(driver({ name: 'one' }, { name: 'two' }), 200_000)
+    bench.clock.setForward(day)
+    await bench.clock.until(() => bench.host.executions.length === 2)
+    bootSettingClock(bench, 0)
+    await bench.clock.until(() => bench.host.executions.length === 3)
+    await bench.clock.until(() => bench.order?.finishedAt !== undefined)
+    expect(bench.order?.steps[1]?.reason?.message).toContain('ended after 40s')
+  })
+
   it('has not the time anew that it had used, though its clock went back', async () => {
     const bench = await begunAgent(driver({ name: 'one' }, { name: 'two' }), 200_000)
     await bench.clock.until(() => bench.host.executions.length === 2)

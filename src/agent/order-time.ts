@@ -1,6 +1,6 @@
 // How much of its time an order has used, over all lives of the agent: restarts extend no time-out. As long as the machine runs its own
-// count says it, because the wall clock may be set while no agent is there to see that. Across a boot there is only the wall clock;
-// should it have gone back, what was used up to then is still on record.
+// count says it, because the wall clock may be set while no agent is there to see that. Across a boot there is only the wall clock, from
+// the last mark on; should it have gone back, what was used up to then is still on record.
 
 import { type OrderTimeMark, orderTimeMarkSchema, type StepStart } from '../api/journal.ts'
 import { parseDuration } from '../core/duration.ts'
@@ -17,8 +17,8 @@ export interface OrderTimeParts {
   readonly notes: Notes
 }
 
-/** One point of time as this machine counts. */
-type Moment = Pick<OrderTimeMark, 'bootId' | 'uptimeMs'>
+/** One point of time as this machine counts, and by the wall clock. */
+type Moment = Pick<OrderTimeMark, 'bootId' | 'uptimeMs' | 'at'>
 
 const note = 'time'
 
@@ -42,7 +42,7 @@ export class OrderTime {
     return this.#work.deadline
   }
 
-  /** Told before a program is started. */
+  /** Told before a step is started: it may be the one that boots the machine. */
   async begins({ step, starts }: Pick<StepStart, 'step' | 'starts'>): Promise<void> {
     const { usedMs, sinceMs } = this.#work ?? { usedMs: 0, sinceMs: this.#parts.clock.monotonicMs() }
     await this.#keep(await this.#now(), usedMs + this.#parts.clock.monotonicMs() - sinceMs, { step, starts })
@@ -61,7 +61,7 @@ export class OrderTime {
     const now = await this.#now()
     const passedMs = mark && passedSince(mark, now)
     if (mark && passedMs !== undefined) return mark.usedMs + passedMs
-    const usedMs = Math.max(mark?.usedMs ?? 0, this.#byWall(releasedAt))
+    const usedMs = (mark?.usedMs ?? 0) + this.#byWall(mark?.at ?? releasedAt)
     await this.#keep(now, usedMs)
     return usedMs
   }
@@ -71,8 +71,9 @@ export class OrderTime {
   }
 
   async #now(): Promise<Moment> {
-    const { host } = this.#parts
-    return { bootId: await host.bootId(), uptimeMs: Math.round(await host.uptimeMs()) }
+    const { host, clock } = this.#parts
+    const at = clock.now().toISOString()
+    return { bootId: await host.bootId(), uptimeMs: Math.round(await host.uptimeMs()), at }
   }
 
   #mark(): Promise<OrderTimeMark | undefined> {

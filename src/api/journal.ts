@@ -66,6 +66,7 @@ export const stepStartSchema = z.strictObject({
 export const orderTimeMarkSchema = z.strictObject({
   bootId: z.string(),
   uptimeMs: z.int().min(0).describe('when this was written, by the machine’s own count; compared within one boot only'),
+  at: instantText.describe('the same by the wall clock, which is all there is across a boot'),
   usedMs: z.int().min(0).describe('of the order’s time-out, by then'),
   begun: z
     .strictObject({ step: z.string().max(64), starts: z.int().min(1) })
