@@ -16,6 +16,7 @@ const view = (part: Partial<Counts> = {}, more: Partial<ProgressView> = {}): Pro
   update: 'to-1-36',
   counts: counts(part),
   slots: 0,
+  stuckSlots: (part.failed ?? 0) + (part.attention ?? 0),
   stop: undefined,
   waitingFor: undefined,
   desired: 'Running',
@@ -28,6 +29,7 @@ const late = { code: 'OperationTimedOut', message: 'it took longer than 1h' } as
 const paused = { desired: 'Paused' } as const
 const cancelled = { desired: 'Cancelled' } as const
 const hook = { code: 'HookFailed', message: 'hook tell failed: 404' } as const
+const staging = { code: 'NodesStaging', message: 'w2 fetches what it needs' } as const
 const busy = { code: 'BudgetSpent', message: 'the budget is spent' } as const
 
 describe('the phase of an update', () => {
@@ -41,6 +43,19 @@ describe('the phase of an update', () => {
     ['one needs a person, others are under work', view({ working: 1, attention: 1 }), 'InProgress'],
     ['one needs a person, others wait', view({ attention: 1, waiting: 5 }, { stop }), 'RequiresAttention'],
     ['one needs a person, one failed', view({ attention: 1, failed: 1 }, { stop }), 'RequiresAttention'],
+    ['one needs a person, others go on', view({ attention: 1, waiting: 5 }), 'InProgress'],
+    ['one needs a person, others stage', view({ attention: 1, waiting: 5 }, { waitingFor: staging }), 'InProgress'],
+    [
+      'one needs a person, others have no room',
+      view({ attention: 1, waiting: 5 }, { waitingFor: busy }),
+      'RequiresAttention',
+    ],
+    [
+      'one needs a person, a slot is on its way back',
+      view({ attention: 1, waiting: 5 }, { waitingFor: busy, slots: 2 }),
+      'InProgress',
+    ],
+    ['one needs a person, none waits', view({ attention: 1, done: 5 }), 'RequiresAttention'],
     ['too many failed, others wait', view({ failed: 1, waiting: 5 }, { stop }), 'Failed'],
     ['some failed, as many as may, others wait', view({ failed: 1, waiting: 5 }), 'InProgress'],
     ['some failed, as many as may, none waits', view({ failed: 1, done: 5 }), 'Failed'],
@@ -65,6 +80,11 @@ describe('the phase of an update', () => {
       'cancelled, one needs a person',
       view({ waiting: 2, attention: 1 }, { ...cancelled, slots: 1 }),
       'RequiresAttention',
+    ],
+    [
+      'cancelled, one that was never taken needs a person, and a slot is on its way back',
+      view({ waiting: 2, attention: 1 }, { ...cancelled, slots: 1, stuckSlots: 0 }),
+      'InProgress',
     ],
     ['cancelled after the last node', view({ done: 3 }, cancelled), 'Succeeded'],
     ['cancelled while the last wave is looked at', view({ done: 3 }, { ...cancelled, soaking: true }), 'Cancelled'],
@@ -164,7 +184,7 @@ describe('the conditions of an update', () => {
     ],
     [
       'a person is needed',
-      view({ attention: 1, waiting: 2, done: 1 }),
+      view({ attention: 1, waiting: 2, done: 1 }, { stop }),
       [
         'Progressing=False RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',
         'Blocked=False RequiresAttention: 1/4 nodes done, 1 need a person: look at each with slipway why NODE, then slipway retry to-1-36',

@@ -18,6 +18,8 @@ export interface ProgressView {
   readonly counts: Counts
   /** Slots the operation still holds: it has not succeeded before the last one is returned. */
   readonly slots: number
+  /** Those of them whose nodes failed or need a person. */
+  readonly stuckSlots: number
   /** Why nothing new starts any more: too many nodes failed, or its time is over. */
   readonly stop: Reason | undefined
   /** Why the next node does not start, where one waits; after the last one, why it is not over. */
@@ -45,15 +47,19 @@ const needsPerson: ReadonlySet<Reason['code']> = new Set([
   'BackupStoreMissing',
 ])
 
-export function phaseOf({ counts, stop, slots, desired, soaking, waitingFor, step }: ProgressView): UpdatePhase {
+/** What passes by itself, though another node needs a person. */
+const soonOver: ReadonlySet<Reason['code']> = new Set(['NodesStaging', 'WaitingForAgent'])
+
+export function phaseOf(view: ProgressView): UpdatePhase {
+  const { counts, stop, slots, stuckSlots, desired, soaking, waitingFor, step } = view
   const { waiting, working, attention, failed } = counts
   // What comes with a later step is still to be done, too.
   const hasMore = waiting > 0 || !isLastStep(step)
   // After the last node a soak, a gate or a hook may stand between it and its end: who cancels does not wait for them.
   const waits = hasMore || soaking || (waitingFor !== undefined && needsPerson.has(waitingFor.code))
   const isCancelled = desired === 'Cancelled' && waits
-  const isBusy = working > 0 || (isCancelled && slots > failed + attention)
-  if (!isBusy) {
+  const isBusy = working > 0 || (isCancelled && slots > stuckSlots)
+  if (!isBusy && !(attention > 0 && goesOn(view))) {
     if (attention > 0) return 'RequiresAttention'
     if (isCancelled) return 'Cancelled'
     if ((hasMore && stop !== undefined) || (waiting === 0 && failed > 0)) return 'Failed'
@@ -61,6 +67,13 @@ export function phaseOf({ counts, stop, slots, desired, soaking, waitingFor, ste
     if (!hasMore && slots === 0 && !soaking && !waitingFor) return 'Succeeded'
   }
   return desired === 'Paused' ? 'Paused' : 'InProgress'
+}
+
+/** Others have their turn beside the nodes that need a person. */
+function goesOn({ counts, stop, slots, stuckSlots, desired, waitingFor }: ProgressView): boolean {
+  if (counts.waiting === 0 || stop !== undefined || desired !== 'Running') return false
+  // With a slot that is on its way back it is about to be decided anew what the next one waits for.
+  return slots > stuckSlots || waitingFor === undefined || soonOver.has(waitingFor.code)
 }
 
 export function summaryOf(counts: Counts): Pick<Required<DirectUpdateStatus>, 'summary' | 'progress'> {
@@ -76,11 +89,11 @@ export function conditionsOf(
   phase: UpdatePhase,
   view: ProgressView,
 ): readonly Omit<UpdateCondition, 'lastTransitionTime'>[] {
-  const { counts, waitingFor, slots } = view
+  const { counts, waitingFor, slots, stuckSlots } = view
   const { failed, attention } = counts
   const over = phase === 'Succeeded' || phase === 'Failed' || phase === 'Cancelled'
   // A slot that is on its way back counts as work: what holds the next node up then is about to be decided anew.
-  const busy = counts.working > 0 || slots > failed + attention
+  const busy = counts.working > 0 || slots > stuckSlots
   const blocked = !over && phase !== 'Paused' && waitingFor !== undefined && !busy
   const said = sentence(phase, view)
   const say = (type: string, holds: boolean, reason: string, message: string) => ({
@@ -141,6 +154,7 @@ function sentenceOfStep(phase: UpdatePhase, view: ProgressView): string {
   const { progress } = summaryOf(counts)
   const names = view.broken.length > 0 ? ` (${view.broken.join(', ')})` : ''
   const underWork = counts.working > 0 ? `, ${counts.working} under work` : ''
+  const inNeed = counts.attention > 0 ? `, ${counts.attention} need a person${names}` : ''
   switch (phase) {
     case 'Succeeded':
       return counts.done === 0 && counts.skipped > 0 && view.wanted !== undefined
@@ -166,6 +180,6 @@ function sentenceOfStep(phase: UpdatePhase, view: ProgressView): string {
         : `cancelled: ${progress} nodes done, the others are as they were`
     default:
       if (desired === 'Cancelled') return `being cancelled: ${progress} nodes done${underWork}`
-      return `${progress} nodes done, ${counts.working} under work${waitingFor ? `; next: ${waitingFor.message}` : ''}`
+      return `${progress} nodes done, ${counts.working} under work${inNeed}${waitingFor ? `; next: ${waitingFor.message}` : ''}`
   }
 }

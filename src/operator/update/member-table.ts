@@ -65,6 +65,11 @@ export class MemberTable {
     return this.#tally.isControlPlaneBroken
   }
 
+  /** How many of those that failed or need a person keep what was taken for them. */
+  get stuck(): number {
+    return this.#tally.stuck
+  }
+
   /** What counts against the operation's own limit in the present wave. */
   get counted(): number {
     return this.#tally.counted

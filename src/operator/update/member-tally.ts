@@ -28,6 +28,7 @@ export class MemberTally {
   readonly #counts: Record<Standing, number> = { waiting: 0, working: 0, attention: 0, failed: 0, done: 0, skipped: 0 }
   readonly #workers = { total: 0, counted: 0, begun: 0 }
   readonly #controlPlane = { total: 0, open: 0, working: 0, broken: 0 }
+  #stuck = 0
   readonly #free = new Set<string>()
   readonly #unready = new Set<string>()
   readonly #idleNotReady = new Set<string>()
@@ -60,6 +61,11 @@ export class MemberTally {
 
   get isControlPlaneBroken(): boolean {
     return this.#controlPlane.broken > 0
+  }
+
+  /** Taken, and failed or in need of a person. */
+  get stuck(): number {
+    return this.#stuck
   }
 
   get counted(): number {
@@ -105,12 +111,14 @@ export class MemberTally {
     const open = standing !== 'done' && standing !== 'skipped'
     // One that calls for a person before anything was begun on it is not away: it keeps no other from going.
     const working = standing === 'working' || (standing === 'attention' && member.taken)
+    const broken = standing === 'failed' || standing === 'attention'
+    if (broken && member.taken) this.#stuck += by
     const begun = standing !== 'waiting' && standing !== 'skipped'
     if (role === 'ControlPlane') {
       this.#controlPlane.total += by
       if (open) this.#controlPlane.open += by
       if (working) this.#controlPlane.working += by
-      if (standing === 'failed' || standing === 'attention') this.#controlPlane.broken += by
+      if (broken) this.#controlPlane.broken += by
     } else {
       this.#workers.total += by
       if (begun) this.#workers.begun += by

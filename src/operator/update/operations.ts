@@ -103,7 +103,13 @@ export class Operations {
     const [first] = stagingTurn(this.#wantingStaged(node), shut)
     if (first) return first.operation
     // What could not be staged says so until it is tried again or not wanted any more.
-    if (status?.rollout && isBroken(status.rollout.phase)) return this.operation(status.rollout.operationID)
+    const { rollout } = status ?? {}
+    if (rollout && isBroken(rollout.phase)) {
+      const operation = this.operation(rollout.operationID)
+      // Nothing was begun there: a person who cancels has nothing to put right.
+      const isUntouched = rollout.phase === 'RequiresAttention' && rollout.cordon === undefined
+      return isUntouched && operation?.cancel !== undefined ? undefined : operation
+    }
     if (spec.order?.desired !== 'Stage') return undefined
     const id = operationOfOrder(spec.order)
     // A leader that has just started does not know yet who wants what: what was staged for one that is to go on stays.

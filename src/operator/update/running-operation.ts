@@ -264,7 +264,7 @@ export class RunningOperation {
       ...{ update: this.#operation.update, desired, soaking: wave?.soaking ?? false },
       counts: { ...this.table.counts },
       wanted: this.#operation.osImage?.reference,
-      slots: this.#slots.heldBy(this.id),
+      ...{ slots: this.#slots.heldBy(this.id), stuckSlots: this.table.stuck },
       stop: this.#stop(),
       waitingFor: this.#obstacle(wave) ?? this.#ending(wave),
       broken: brokenOf(this.table),
