@@ -170,6 +170,17 @@ describe('a node that a person put back', () => {
       wait(),
     ],
     [
+      'failed, without the slot, and its journal is damaged since',
+      {
+        rollout: { ...failed, cordon: { prior: 'Schedulable' } },
+        order: order(),
+        report: stuck,
+        grant: null,
+        staging: true,
+      },
+      ends,
+    ],
+    [
       'done, and its journal is damaged since',
       { rollout: rollout('Done'), order: order(), report: stuck, grant: null },
       ends,

@@ -64,6 +64,9 @@ function withoutSlot(view: NodeView): NodeAction {
     if (rollout.operationID !== staging?.id) return { action: 'clear', ...(staging && { remembers: true }) }
     return isAborted(rollout) ? afterRest(view, staging, rollout) : { action: 'wait' }
   }
+  // Released, and its agent has lost its last word since: nothing of the order goes on, and it costs nobody a slot again.
+  if (order?.desired === 'Run' && rollout?.phase === 'Failed' && isPutBack(node) && isStuck(order, state))
+    return withdraw(order)
   // Whatever was cordoned is under work: the ledger must know.
   const isOver = !rollout || atRest.has(rollout.phase)
   if (rollout?.cordon && !isOver) return { action: 'regrant', holder: rollout.operationID }
