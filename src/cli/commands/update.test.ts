@@ -216,6 +216,23 @@ describe('update', () => {
     expect(cli.err.text).toBe(`next: slipway why ${name}\n`)
   })
 
+  it('does not wait for what a person has to put right', async () => {
+    const api = twoNodes()
+    const cli = cliFixture(api)
+    const ended = cli.run('update', '--kubernetes', 'v1.36.3')
+    await cli.clock.advance(1000)
+    const made = createdUpdate(api)
+    const planned = {
+      ...{ type: 'Planned', status: 'False' as const, reason: 'PreflightFailed', message: 'skip Certificates' },
+      lastTransitionTime: '2026-11-15T12:05:01Z',
+    }
+    api.put(directUpdates, { ...made, status: { observedGeneration: 1, phase: 'Pending', conditions: [planned] } })
+    await cli.clock.advance(1000)
+    expect(await ended).toBe(3)
+    expect(cli.out.text).toContain(`update ${name} waits until that is put right: PreflightFailed: skip Certificates\n`)
+    expect(cli.err.text).toBe(`next: slipway why ${name}\n`)
+  })
+
   it('follows what waits for a registry until it has begun and ended', async () => {
     const api = twoNodes()
     const cli = cliFixture(api)

@@ -128,6 +128,19 @@ describe('a node whose turn did not come', () => {
     expect(isOvertaken(first, [laterOne('again', script(sha256))])).toBe(!waits)
   })
 
+  const image = (tag: string, more: object = {}) => ({ os: { image: `registry.example/os:${tag}`, ...more } })
+  const binary = (version: string, path = '/usr/local/bin/k3s') => ({
+    binary: { name: 'k3s', url: `https://example.com/${version}`, sha256: 'a'.repeat(64), path },
+  })
+  it.each<[string, DirectUpdate['spec'], DirectUpdate['spec'], boolean]>([
+    ['an image', image('41'), image('42'), false],
+    ['an image with all packages', image('41', { packages: 'All' }), image('42'), true],
+    ['a program', binary('v1'), binary('v2'), false],
+    ['a program, and another one', binary('v1'), binary('v2', '/usr/local/bin/k0s'), true],
+  ])('with %s, and a later one came after', (_, first, later, waits) => {
+    expect(isOvertaken({ ...update(failed), spec: first }, [laterOne('again', later)])).toBe(!waits)
+  })
+
   it('has had it in another update since', async () => {
     const text = await why(
       node('w1'),

@@ -58,7 +58,8 @@ function nodeText(node: NodeProgress): string {
 function updateText(view: ProgressView): string {
   if (view.refusal) {
     const why = `${view.refusal.code}: ${view.refusal.message}`
-    if (view.ended) return `update ${view.name} refused: ${why}`
+    if (view.phase === 'Failed') return `update ${view.name} refused: ${why}`
+    if (view.ended) return `update ${view.name} waits until that is put right: ${why}`
     return `update ${view.name} waits, and begins by itself when it can: ${why}`
   }
   const standing = view.counts.total === 0 ? '' : `, ${countsText(view.counts)}`

@@ -29,10 +29,18 @@ function hasBegun(update: DirectUpdate): boolean {
   return phase !== 'Planned' && phase !== 'Cancelled' && refusal(update) === undefined
 }
 
-/** Of versions and reboots the later wish counts; of anything else only the same again takes its place. */
+/** Of versions, images and reboots the later wish counts; of anything else only the same again takes its place. */
 function doesAsMuch(kind: (typeof workFields)[number], later: DirectUpdateSpec, spec: DirectUpdateSpec): boolean {
   if (later[kind] === undefined) return false
-  return kind === 'kubernetes' || kind === 'reboot' || equalJson(later[kind], spec[kind])
+  if (kind === 'kubernetes' || kind === 'reboot') return true
+  return equalJson(placeOf(kind, later), placeOf(kind, spec))
+}
+
+/** What a wish is about, without the version of it. */
+function placeOf(kind: (typeof workFields)[number], spec: DirectUpdateSpec): unknown {
+  if (kind === 'os' && spec.os?.image !== undefined) return { ...spec.os, image: 'any', verify: undefined }
+  if (kind === 'binary') return spec.binary?.path
+  return spec[kind]
 }
 
 function comes(update: DirectUpdate, { node, state, policy }: NodeFacts, joinedByMs: number | undefined): boolean {

@@ -1,6 +1,7 @@
 // When an update has come to its end for the one who looks at it, and why it was refused.
 
 import type { DirectUpdate, UpdateCondition } from '../../api/direct-update.ts'
+import type { ReasonCode } from '../../api/reason.ts'
 import { isEndedPhase } from './operation.ts'
 
 /** False while the operator has not yet looked at the present spec: then its status speaks of an earlier one. */
@@ -28,12 +29,15 @@ export function refusal(update: DirectUpdate): Refusal | undefined {
   return { code: planned.reason, message: planned.message, since: planned.lastTransitionTime }
 }
 
-/** Nothing more will happen without a person. One that is refused for now begins by itself. */
+/** What keeps an update from its beginning until somebody has put something right, or brought the version that comes first. */
+const needsPerson: ReadonlySet<string> = new Set(['PreflightFailed', 'VersionSkipsMinor'] satisfies ReasonCode[])
+
+/** Nothing more will happen without a person. One that is refused for another cause begins by itself when that has passed. */
 export function isEnded(update: DirectUpdate): boolean {
   if (!isObserved(update)) return false
   const phase = update.status?.phase
   if (phase === 'Planned') return true
-  return isEndedPhase(phase) || phase === 'RequiresAttention'
+  return isEndedPhase(phase) || phase === 'RequiresAttention' || needsPerson.has(refusal(update)?.code ?? '')
 }
 
 /** Its nodes are no longer its own: a later update may have taken them over. */
