@@ -206,7 +206,8 @@ export class ClusterWatch {
     } catch (error) {
       const { message, nextStep = 'it is asked again' } = asSlipwayError(error)
       // A refusal is an answer: of a token that has run out, or of too many requests.
-      return { message, nextStep, answers: isKubeError(error) && error.status > 0 }
+      // What stands before it answers in its place when it is gone: a balancer, with 502 or 503.
+      return { message, nextStep, answers: isKubeError(error) && error.status >= 400 && error.status < 500 }
     }
     for (const { type } of this.#broken()) {
       try {

@@ -214,6 +214,18 @@ describe('trouble', () => {
     reader.close()
   })
 
+  it('a balancer that answers for an API server which is gone is no API server', async () => {
+    const on = await start({ situation: 'large', nodes: 5, speed: 20 })
+    const reader = await readStream(on)
+    on.loseApi(new KubeError('ServerError', 'no server is there', { status: 503 }))
+    await expect
+      .poll(() => reader.state.trouble)
+      .toMatchObject({ message: expect.stringContaining('no server is there'), answers: false })
+    on.regainApi()
+    await expect.poll(() => reader.state.trouble).toBeUndefined()
+    reader.close()
+  })
+
   it('an API that was away for long and answers again is no trouble any more, though nothing new is told yet', async () => {
     const on = await start({ situation: 'large', nodes: 5, speed: 1 })
     const reader = await readStream(on)
