@@ -149,9 +149,10 @@ describe('a job as a transient unit', () => {
     const given = shell('head -c 30000000 /dev/zero; echo end; touch /var/lib/slipway/up-0; sleep 60', 10_240)
     const { host, identity } = await start(given)
     await untilThere('/var/lib/slipway/up-0')
-    await delay(1_000)
+    const lastLine = () => machine.run(['tail', '-c', '4', given.logPath])
+    await expect.poll(lastLine).toBe('end\n')
     await host.end(identity, 0, never)
-    expect(await machine.run(['tail', '-c', '4', given.logPath])).toBe('end\n')
+    expect(await lastLine()).toBe('end\n')
   })
 
   it('ends all of it, also what ignores SIGTERM', async () => {
