@@ -146,7 +146,7 @@ describe('a job as a transient unit', () => {
   })
 
   it('has the last lines of such a log also when it is killed', async () => {
-    const given = shell('head -c 30000000 /dev/zero; echo end; touch /var/lib/slipway/up-0; sleep 60', 10_240)
+    const given = shell('head -c 30000000 /dev/zero; echo end; touch /var/lib/slipway/up-0; exec sleep 60', 10_240)
     const { host, identity } = await start(given)
     await untilThere('/var/lib/slipway/up-0')
     const lastLine = () => machine.run(['tail', '-c', '4', given.logPath])
