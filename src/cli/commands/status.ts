@@ -189,6 +189,7 @@ function detailLines(view: ProgressView, update: DirectUpdate, width: number): r
     ['Finished', view.finishedAt],
     ['Operation', update.status?.operationID],
     ['Course', view.course],
+    ...(update.status?.warnings ?? []).map(({ code, message }) => ['Warning', `${code}: ${message}`] as const),
     ['Policy', view.paused ? 'MaintenancePolicy/default is paused: nothing new starts' : undefined],
     ...view.waves.map((wave, index) => [`Wave ${index + 1}`, `${wave.title}: ${countsText(wave.counts)}`] as const),
   ]

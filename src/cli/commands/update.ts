@@ -2,8 +2,9 @@
 
 import type { Command } from 'commander'
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
-import { isKubeError } from '../../api/kube-error.ts'
+import { isKubeError, type KubeError } from '../../api/kube-error.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { equalJson } from '../../core/merge-patch.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
@@ -11,7 +12,7 @@ import { followUpdate, readSnapshot } from '../follow-update.ts'
 import { progressSink } from '../progress/choose-sink.ts'
 import type { ProgressSink } from '../progress/sink.ts'
 import { progressView } from '../progress/view.ts'
-import { kindMissing } from '../read-cluster.ts'
+import { find, kindMissing } from '../read-cluster.ts'
 import { refuseUnplanned, remark } from '../refuse-unplanned.ts'
 import { storeScript } from '../script-content.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
@@ -123,6 +124,24 @@ async function createUpdate(api: KubeApi, update: Draft['update'], signal: Abort
         cause: error,
       })
     }
+    if (isKubeError(error, 'Unreachable', 'Timeout', 'ServerError'))
+      return await madeAllTheSame(api, update, error, signal)
     throw error
   }
+}
+
+/** The answer was lost: it may be there. Its name is of this command alone, unless a person chose it. */
+async function madeAllTheSame(
+  api: KubeApi,
+  { metadata, spec }: Draft['update'],
+  error: KubeError,
+  signal: AbortSignal,
+): Promise<DirectUpdate> {
+  const { name } = metadata
+  const found = await find(api, directUpdates, { name }, signal).catch(() => undefined)
+  if (found && equalJson(found.spec, spec)) return found
+  throw new SlipwayError('CannotReach', `DirectUpdate ${name} may have been made or not: ${error.message}`, {
+    nextStep: `look: slipway status ${name}; if it is not there, make it again with --name ${name}`,
+    cause: error,
+  })
 }
