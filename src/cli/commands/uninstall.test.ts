@@ -71,6 +71,26 @@ describe('uninstall --keep-data after one that was refused', () => {
   })
 })
 
+it('decides anew about its stop where a person writes at the same time', async () => {
+  const api = await installed(new FakeKubeApi())
+  api.put(maintenancePolicies, { metadata: { name: 'default' }, spec: {} })
+  let writes = 0
+  api.before = (verb, type) => {
+    if (verb !== 'patch' || type.kind !== 'MaintenancePolicy' || writes++ > 0) return
+    const { metadata } = api.found(maintenancePolicies, { name: 'default' })
+    api.put(maintenancePolicies, { metadata: { ...metadata, resourceVersion: '999' }, spec: { paused: true } })
+  }
+  expect(await run(api, 'uninstall', '--yes', '--keep-data')).toMatchObject({ code: 0 })
+  expect(api.found(maintenancePolicies, { name: 'default' }).spec.paused).toBe(true)
+})
+
+it('leaves what people said on nodes where data is kept', async () => {
+  const api = await installed(new FakeKubeApi().put(nodes, node('w1')))
+  expect(await run(api, 'hold', 'w1', '--reason', 'the disk is replaced')).toMatchObject({ code: 0 })
+  expect(await run(api, 'uninstall', '--yes', '--keep-data')).toMatchObject({ code: 0 })
+  expect(Object.keys(api.found(nodes, { name: 'w1' }).metadata.annotations ?? {})).toContain('slipway.dev/hold')
+})
+
 it.each([
   ['names the namespace that goes', false, /policies, and namespace slipway-system with its Secrets from this cluster/],
   ['does not name one that a person made', true, /policies from this cluster/],

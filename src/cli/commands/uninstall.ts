@@ -201,10 +201,10 @@ async function clearHosts(removal: Removal, agents: AgentTraits, isThere: boolea
   return { hosts: 'LookedAfter', unclean }
 }
 
-async function removeTraces({ api, context }: Removal, policy: MaintenancePolicy | undefined): Promise<void> {
+async function removeTraces({ api, context, options }: Removal, policy: MaintenancePolicy | undefined): Promise<void> {
   const { out, signal } = context
   await releaseLocks(api, policy, signal)
-  const cleared = await clearNodes(api, signal)
+  const cleared = await clearNodes(api, options.keepData ?? false, signal)
   if (cleared.length > 0) out.write(`took our marks off ${cleared.join(', ')}\n`)
 }
 

@@ -11,18 +11,18 @@ import { find, listAll } from '../read-cluster.ts'
 /** Another writer may come between reading and writing; then both are done again. */
 const tries = 5
 
-/** The names of the nodes on which something was. */
-export async function clearNodes(api: KubeApi, signal: AbortSignal): Promise<readonly string[]> {
+/** The names of the nodes on which something was. `comesBack`: what people said there stays. */
+export async function clearNodes(api: KubeApi, comesBack: boolean, signal: AbortSignal): Promise<readonly string[]> {
   const { items } = await listAll(api, nodes, {}, signal)
-  const marked = items.filter((node) => lastChange(node) !== undefined).map(({ metadata }) => metadata.name)
-  for (const name of marked) await clearNode(api, name, signal)
+  const marked = items.filter((node) => lastChange(node, comesBack) !== undefined).map(({ metadata }) => metadata.name)
+  for (const name of marked) await clearNode(api, name, comesBack, signal)
   return marked
 }
 
-async function clearNode(api: KubeApi, name: string, signal: AbortSignal): Promise<void> {
+async function clearNode(api: KubeApi, name: string, comesBack: boolean, signal: AbortSignal): Promise<void> {
   for (let left = tries; ; left--) {
     const node = await find(api, nodes, { name }, signal)
-    const change = node && lastChange(node)
+    const change = node && lastChange(node, comesBack)
     if (!change) return
     const { uid, resourceVersion } = node.metadata
     const body = { ...change, metadata: { ...change.metadata, uid, resourceVersion } }

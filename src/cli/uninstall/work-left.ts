@@ -1,5 +1,6 @@
 // Before Slipway goes: nothing new may start, and nothing may be under way.
 
+import { isKubeError } from '../../api/kube-error.ts'
 import {
   type MaintenancePolicy,
   maintenancePolicies,
@@ -20,18 +21,44 @@ export function isUninstallsStop({ metadata }: MaintenancePolicy): boolean {
 
 /** Sets the emergency stop; undefined kinds have nothing to stop. */
 export async function stopWork(api: KubeApi, signal: AbortSignal): Promise<void> {
-  const policy = await readPolicy(api, signal)
-  if (!policy || policy.spec.paused) return
-  const body = { metadata: { annotations: { [stopAnnotation]: 'uninstall' } }, spec: { paused: true } }
-  await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body }, signal)
+  await changePolicy(api, signal, ({ spec }) =>
+    spec.paused ? undefined : { annotations: { [stopAnnotation]: 'uninstall' }, paused: true },
+  )
 }
 
 /** Takes that stop back, also one of an earlier try: whoever installs again goes on where this ended. A person's stop stays. */
 export async function endStop(api: KubeApi, signal: AbortSignal): Promise<void> {
-  const policy = await readPolicy(api, signal)
-  if (!policy || !isUninstallsStop(policy)) return
-  const body = { metadata: { annotations: { [stopAnnotation]: null } }, spec: { paused: null } }
-  await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body }, signal)
+  await changePolicy(api, signal, (policy) =>
+    isUninstallsStop(policy) ? { annotations: { [stopAnnotation]: null }, paused: null } : undefined,
+  )
+}
+
+interface StopChange {
+  readonly annotations: Readonly<Record<string, string | null>>
+  readonly paused: true | null
+}
+
+/** Another writer may come between reading and writing; then both are done again. */
+const tries = 10
+
+async function changePolicy(
+  api: KubeApi,
+  signal: AbortSignal,
+  decide: (policy: MaintenancePolicy) => StopChange | undefined,
+): Promise<void> {
+  for (let left = tries; ; left--) {
+    const policy = await readPolicy(api, signal)
+    const change = policy && decide(policy)
+    if (!change) return
+    const { annotations, paused } = change
+    const body = { metadata: { resourceVersion: policy.metadata.resourceVersion, annotations }, spec: { paused } }
+    try {
+      await api.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body }, signal)
+      return
+    } catch (error) {
+      if (!isKubeError(error, 'Conflict') || left <= 1) throw error
+    }
+  }
 }
 
 /** Nodes that hold a slot, or whose agent has not said the last word on its order. */

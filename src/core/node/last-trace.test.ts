@@ -64,6 +64,12 @@ describe('lastChange', () => {
     })
   })
 
+  it('leaves there what people said, where Slipway comes back', () => {
+    const annotations = { 'slipway.dev/hold': hold, 'slipway.dev/marks': '[]' }
+    const change = lastChange(node({ annotations, labels: { 'slipway.dev/weight': '10' } }), true)
+    expect(change?.metadata).toEqual({ annotations: { 'slipway.dev/marks': null }, labels: {} })
+  })
+
   it('takes off what it said in the words of other systems', () => {
     const change = lastChange(
       node({
