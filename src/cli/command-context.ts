@@ -14,6 +14,12 @@ export interface GlobalOptions extends Connection {
   readonly output?: string
 }
 
+interface PrintOptions extends GlobalOptions {
+  readonly print?: boolean
+  readonly printUnit?: boolean
+  readonly apply?: boolean
+}
+
 export interface CommandContext extends CliDependencies {
   readonly options: GlobalOptions
   /** Connects on first use. */
@@ -26,10 +32,9 @@ export type RunAction = <Values extends readonly unknown[]>(
 ) => (...values: Values) => Promise<void>
 
 export function contextOf(deps: CliDependencies, command: Command): CommandContext {
-  const options: GlobalOptions = command.optsWithGlobals()
+  const options: PrintOptions = command.optsWithGlobals()
   const { kubeconfig, context } = options
-  // Data is the same whatever the program is called.
-  const isData = options.output !== undefined && options.output !== 'table'
+  const isData = printsData(command, options)
   const inWords = (text: string) => spoken(text, deps.program)
   let connected: Promise<KubeApi> | undefined
   return {
@@ -45,6 +50,16 @@ export function contextOf(deps: CliDependencies, command: Command): CommandConte
 }
 
 const asWritten = (text: string) => text
+
+/** Commands whose output is for a file or another program, whatever its format. */
+const dataCommands: ReadonlySet<string> = new Set(['completion', 'logs', 'snapshot'])
+
+/** Data is the same whatever the program is called. */
+function printsData(command: Command, { output, print, printUnit, apply }: PrintOptions): boolean {
+  if (output !== undefined) return output !== 'table'
+  if (command.name() === 'import') return apply !== true
+  return print === true || printUnit === true || dataCommands.has(command.name())
+}
 
 /** A window's size is read afresh each time, so the terminal is wrapped, not copied. */
 function shaped(terminal: Terminal, { color }: GlobalOptions, worded: (text: string) => string): Terminal {

@@ -98,4 +98,17 @@ describe('called through kubectl', () => {
     await data.run('why', 'w4', '-o', 'json')
     expect(data.out.text).toBe(plain.out.text)
   })
+
+  it.each([['install', '--print'], ['completion', 'fish'], ['snapshot']])(
+    'writes what is for a file or a program as it is: %s %s',
+    async (...words) => {
+      const crds = async () => 'description: slipway plan rehearses it\n'
+      const [plain, data] = ['slipway', 'kubectl slipway'].map((program) =>
+        cliFixture(upgradeMidway(), { program, crds }),
+      )
+      await plain?.run(...words)
+      expect(await data?.run(...words)).toBe(0)
+      expect(data?.out.text).toBe(plain?.out.text)
+    },
+  )
 })

@@ -217,6 +217,20 @@ describe('a saved simulation', () => {
     expect(cli.out.text).toContain(told)
   })
 
+  it('that cannot be saved is told all the same', async () => {
+    const cli = cliFixture(new FakeKubeApi(), {
+      runSimulate: async () => ({ runs: 1, violations: [], recorded }),
+      writeFile: () => Promise.reject(new Error('there is no such folder')),
+    })
+    expect(await cli.run('simulate', '--record', '/no/such/run.json')).toBe(1)
+    expect(cli.out.text).toContain('1 run, 0 rules broken')
+  })
+
+  it('is run as it was: what is asked besides is refused', async () => {
+    const cli = cliFixture(new FakeKubeApi())
+    expect(await cli.run('simulate', '--replay', 'run.json', '--pods-per-node', '3')).toBe(2)
+  })
+
   it('that is none is refused', async () => {
     const cli = cliFixture(new FakeKubeApi(), { readFile: async () => '{"kind":"Pod"}' })
     expect(await cli.run('simulate', '--replay', 'run.json')).toBe(2)

@@ -52,7 +52,7 @@ export function addSimulate(parent: Command, run: RunAction): void {
     .option('--record <file>', 'save what was asked and a digest of every write')
     .addOption(
       new Option('--replay <file>', 'run a saved simulation again and compare every write').conflicts([
-        ...['nodes', 'faults', 'seeds', 'record', 'without', 'shrink'],
+        ...['nodes', 'podsPerNode', 'maxUnavailable', 'faults', 'seeds', 'record', 'without', 'shrink'],
       ]),
     )
     .addOption(formatOption('table', 'json', 'yaml'))
@@ -90,7 +90,6 @@ async function runSimulateCommand(context: CommandContext, options: SimulateComm
   if (context.signal.aborted) return exitCode.interrupted
   const { shrunk } = result
   const ran = shrunk ? { ...asked, seeds: { first: shrunk.seed, last: shrunk.seed }, without: shrunk.without } : asked
-  if (file !== undefined) await context.writeFile(file, `${recordText(context.version, ran, recorded ?? [])}\n`)
   const difference = saved && differenceOf(saved.runs, recorded ?? [])
   if (output === 'table')
     context.out.write(`${resultText(result, simulation)}${saved ? replayText(saved, difference, context.version) : ''}`)
@@ -99,6 +98,8 @@ async function runSimulateCommand(context: CommandContext, options: SimulateComm
       ...result,
       ...(saved && { replay: { same: difference === undefined, difference } }),
     })
+  // What came of hours is told though it cannot be saved.
+  if (file !== undefined) await context.writeFile(file, `${recordText(context.version, ran, recorded ?? [])}\n`)
   return result.violations.length > 0 || difference !== undefined ? exitCode.failed : exitCode.done
 }
 

@@ -35,6 +35,18 @@ describe('a line of progress', () => {
     expect(err.text.endsWith('\r\u001b[2K')).toBe(true)
   })
 
+  it.each([30, 40, 80])('never fills a line of %i columns, so that it does not wrap', async (columns) => {
+    const { err, clock, context } = bench()
+    err.columns = columns
+    await withActivity(context, 'work', async (activity) => {
+      activity.at('rehearsal 200 of 400 of a cluster with a very long name', 1, 4)
+      await clock.advance(400)
+    })
+    const lines = err.text.split('\r\u001b[2K').map((line) => line.replaceAll(/\u001b\[[0-9;]*m/g, ''))
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(columns)
+    expect(lines.some((line) => line.includes('rehears'))).toBe(true)
+  })
+
   it.each([{ isTTY: false }, { quiet: true }])('says nothing with %o', async (changes) => {
     const { err, clock, context } = bench(changes)
     await withActivity(context, 'work', async (activity) => {

@@ -8,6 +8,7 @@ import { spanText } from '../time-text.ts'
 
 const tickMs = 200
 const barWidth = 24
+const leastText = 10
 const clearLine = '\r\u001b[2K'
 const turning = ['|', '/', '-', '\\']
 
@@ -82,8 +83,10 @@ class ActivityLine implements Activity {
     this.#drawnMs = clock.monotonicMs()
     const tookMs = this.#drawnMs - this.#startedMs
     const head = this.#share ? barText(this.#share.done, this.#share.of) : signAt(tookMs)
-    const text = cut(`${this.#what}, ${spanText(tookMs)}`, Math.max(10, err.columns - head.length - 2))
-    err.write(`${clearLine}${coloured(head, 'cyan', err.color)} ${text}`)
+    // Of a line that wraps only the last row could be cleared.
+    const fits = cut(head, Math.max(1, err.columns - leastText - 2))
+    const text = cut(`${this.#what}, ${spanText(tookMs)}`, Math.max(1, err.columns - fits.length - 2))
+    err.write(`${clearLine}${coloured(fits, 'cyan', err.color)} ${text}`)
   }
 }
 
