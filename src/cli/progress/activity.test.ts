@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { CapturedTerminal } from '../../../test/cli/cli-fixture.ts'
 import { ManualClock } from '../../../test/fakes/manual-clock.ts'
@@ -42,7 +43,7 @@ describe('a line of progress', () => {
       activity.at('rehearsal 200 of 400 of a cluster with a very long name', 1, 4)
       await clock.advance(400)
     })
-    const lines = err.text.split('\r\u001b[2K').map((line) => line.replaceAll(/\u001b\[[0-9;]*m/g, ''))
+    const lines = err.text.split('\r\u001b[2K').map((line) => stripVTControlCharacters(line))
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(columns)
     expect(lines.some((line) => line.includes('rehears'))).toBe(true)
   })
