@@ -67,6 +67,9 @@ fi
 "$here/node" "$here/slipway.mjs" --version >/dev/null ||
   fail 'the Node of this bundle does not run here' "look that the bundle is for this machine ($(uname -m)), and that it has glibc 2.28 or newer and libstdc++"
 
+command -v systemctl >/dev/null 2>&1 ||
+  fail 'there is no systemctl: the agent runs as a service of systemd' 'run it on a host with systemd'
+
 # Made beside its place and moved there whole; an agent that runs keeps the files it has open.
 rm -rf "$folder.new" "$folder.old"
 mkdir -p "$folder.new"
@@ -82,7 +85,8 @@ mv "$unit.new" "$unit"
 if command -v restorecon >/dev/null 2>&1; then restorecon -R "$folder" "$unit"; fi
 
 systemctl daemon-reload
-systemctl enable slipway-agent.service 2>/dev/null
+systemctl enable --quiet slipway-agent.service ||
+  fail 'systemd does not start the agent at boot' 'put right what systemctl says above, and run this again'
 if [ "$start" = yes ]; then systemctl restart slipway-agent.service; fi
 [ -z "$kept" ] || echo "as before:$kept"
 echo "installed Slipway $("$folder/slipway" --version) in $folder; see: systemctl status slipway-agent"

@@ -176,8 +176,9 @@ export class ConsoleModel {
   #refreshSchedules(): Pick<ConsoleChange, 'schedules'> {
     const { watch } = this.#options
     const views = new Map<string, ScheduleView>()
-    for (const one of watch.scheduled.values()) views.set(one.metadata.name, scheduledView(one))
-    for (const one of watch.schedules.values()) views.set(one.metadata.name, scheduleView(one))
+    // Of both kinds there may be one of a name.
+    for (const one of watch.scheduled.values()) views.set(`ScheduledUpdate/${one.metadata.name}`, scheduledView(one))
+    for (const one of watch.schedules.values()) views.set(`UpdateSchedule/${one.metadata.name}`, scheduleView(one))
     const schedules: Record<string, ScheduleView | null> = {}
     for (const name of this.#schedules.keys()) if (!views.has(name)) schedules[name] = null
     for (const [name, view] of views) {

@@ -74,9 +74,27 @@ test('an emergency stop is a cause of its own, and goes on from there', async ()
   await dialog.getByRole('button', { name: 'Stop everything' }).click()
   await expect.poll(paused).toBe(true)
   await page.getByRole('region', { name: 'Needs a person' }).getByRole('link').first().click()
-  await page.getByRole('button', { name: 'Go on', exact: true }).click()
+  await page.getByRole('main').getByRole('button', { name: 'Go on…', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Go on' }).click()
   await expect.poll(paused).not.toBe(true)
   await expect.poll(() => shown.view.outcome()).toContain('slipway start --all')
+})
+
+test('what is asked stays what was asked, though somebody else acts meanwhile', async () => {
+  const { page } = shown.view
+  const { person } = shown.bed
+  const pausedTo = (paused: boolean) =>
+    person.patch(maintenancePolicies, { name: policyName }, { type: 'merge', body: { spec: { paused } } }, signal)
+  const dialog = page.getByRole('alertdialog')
+  await page.getByRole('button', { name: 'Emergency stop' }).click()
+  await pausedTo(true)
+  await expect.poll(() => page.getByText('Stopped: go on…').count()).toBe(1)
+  expect(await dialog.textContent()).toContain('slipway stop --all')
+  await dialog.getByRole('button', { name: 'Stop everything' }).click()
+  await expect.poll(() => shown.view.outcome()).toContain('slipway stop --all')
+  expect((await person.get(maintenancePolicies, { name: policyName }, signal)).spec.paused).toBe(true)
+  await pausedTo(false)
+  await expect.poll(() => page.getByRole('button', { name: 'Emergency stop' }).count()).toBe(1)
 })
 
 test('what wants an approval is approved here, in the name of whoever looks', async () => {

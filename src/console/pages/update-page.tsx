@@ -10,6 +10,7 @@ import { CommandLine } from '../parts/command-line.tsx'
 import { PageHead, Screen } from '../parts/screen.tsx'
 import { EmptyState, Skeleton } from '../parts/states.tsx'
 import { inOrder } from '../parts/update-look.ts'
+import { useKept } from '../parts/use-kept.ts'
 import { Gantt } from './update/gantt.tsx'
 import { NodesCard } from './update/nodes-card.tsx'
 import { Trouble } from './update/trouble.tsx'
@@ -25,8 +26,9 @@ export function UpdatePage({ params: { update: name, node } }: { readonly params
   const updates = useLive((state) => state.updates)
   const [, go] = useLocation()
   const all = useMemo(() => (updates ? inOrder(updates) : []), [updates])
+  const kept = useKept(all[0]?.name, (one) => updates?.[one] !== undefined)
   if (!updates) return <Loading />
-  const update = name === undefined ? all[0] : updates[name]
+  const update = updates[name ?? kept ?? '']
   if (!update) return <Nothing name={name} all={all} />
   return (
     <Screen>

@@ -12,6 +12,7 @@ import { instantText } from '../parts/instant.ts'
 import { PageHead, Screen } from '../parts/screen.tsx'
 import { EmptyState, Skeleton } from '../parts/states.tsx'
 import text from '../parts/text.module.css'
+import { useKept } from '../parts/use-kept.ts'
 import { parameter } from '../shell/parameter.ts'
 import { CauseDetail } from '../why/cause-detail.tsx'
 import { causeGroups, causesTitle, matchingCauses } from '../why/cause-groups.ts'
@@ -43,7 +44,10 @@ function Causes({ causes, nodes }: Pick<ConsoleState, 'causes' | 'nodes'>) {
   const found = causeGroups(matchingCauses(causes, useDeferredValue(search), nodes))
   const inOrder = found.flatMap((group) => group.causes)
   const gone = wanted !== undefined && !causes.some(({ key }) => key === wanted)
-  const shown = gone ? undefined : (inOrder.find(({ key }) => key === wanted) ?? inOrder[0])
+  const kept = useKept(inOrder[0]?.key, (one) => inOrder.some(({ key }) => key === one))
+  const shown = gone
+    ? undefined
+    : (inOrder.find(({ key }) => key === wanted) ?? inOrder.find(({ key }) => key === kept))
   return (
     <Screen>
       <PageHead
@@ -75,7 +79,7 @@ function Causes({ causes, nodes }: Pick<ConsoleState, 'causes' | 'nodes'>) {
             </EmptyState>
           </Card>
         )}
-        {shown && <CauseDetail cause={shown} nodes={nodes} />}
+        {shown && <CauseDetail key={shown.key} cause={shown} nodes={nodes} />}
       </div>
     </Screen>
   )

@@ -20,6 +20,8 @@ export interface ActionButtonProps extends ButtonLook {
 }
 
 export function ActionButton({ request, children, confirm, onDone, ...look }: ActionButtonProps) {
+  // What was on the button when it was pressed: while the question stands the cluster may put another in its place.
+  const [asked, setAsked] = useState<{ readonly request: ActionRequest; readonly confirm: Confirmation }>()
   const [asking, setAsking] = useState(false)
   const tell = useTell()
   const hindrance = useHindrance(request.action)
@@ -34,8 +36,10 @@ export function ActionButton({ request, children, confirm, onDone, ...look }: Ac
   })
   const click = () => {
     if (hindrance !== undefined) tell({ kind: 'failed', message: hindrance, nextStep: nextStepOf(hindrance) })
-    else if (confirm) setAsking(true)
-    else mutate(request)
+    else if (confirm) {
+      setAsked({ request, confirm })
+      setAsking(true)
+    } else mutate(request)
   }
   return (
     <>
@@ -54,14 +58,14 @@ export function ActionButton({ request, children, confirm, onDone, ...look }: Ac
           {hindrance}
         </span>
       )}
-      {confirm && (
+      {asked && (
         <ConfirmDialog
-          {...confirm}
+          {...asked.confirm}
           open={asking}
           onClose={() => setAsking(false)}
           onConfirm={(reason) => {
             setAsking(false)
-            mutate({ ...request, ...(reason !== undefined && { reason }) })
+            mutate({ ...asked.request, ...(reason !== undefined && { reason }) })
           }}
         />
       )}

@@ -7,6 +7,7 @@ import { useNow } from '../live/use-now.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { classNames } from '../parts/class-names.ts'
 import { Glyph, type GlyphName } from '../parts/glyph.tsx'
+import { goOnConfirmation } from '../parts/go-on-confirmation.ts'
 import { clockText, instantText, spanText } from '../parts/instant.ts'
 import { Segments } from '../parts/segments.tsx'
 import styles from './standing-facts.module.css'
@@ -105,12 +106,7 @@ function EmergencyStop({ paused }: { readonly paused: boolean }) {
         request={{ action: 'go-on-all' }}
         glyph="play"
         className={classNames(styles.stop, styles.stopped)}
-        confirm={{
-          title: `Go on in ${cluster}?`,
-          text: 'Everything that waits for the emergency stop goes on: windows, budgets and approvals hold as before.',
-          act: 'Go on',
-          command: 'slipway start --all',
-        }}
+        confirm={goOnConfirmation(cluster)}
       >
         <span className={styles.word}>Stopped: go on…</span>
       </ActionButton>

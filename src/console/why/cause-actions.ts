@@ -3,6 +3,7 @@
 import { type ActionRequest, type CauseView, type NodeTile, namedAtMost } from '../../api/console.ts'
 import { isBroken } from '../fleet/node-actions.ts'
 import type { Confirmation } from '../parts/confirm-dialog.tsx'
+import { goOnConfirmation } from '../parts/go-on-confirmation.ts'
 import { skipConfirmation } from '../parts/skip-confirmation.ts'
 
 export interface CauseAction {
@@ -19,13 +20,15 @@ const retriedWhole = [
   ...['OperationTimedOut', 'HookFailed', 'BackupFailed'],
 ]
 
-type Tiles = Readonly<Record<string, Pick<NodeTile, 'phase'>>>
+type Tiles = Readonly<Record<string, Pick<NodeTile, 'phase' | 'update'>>>
 
 export function causeActions(cause: CauseView, tiles: Tiles): readonly CauseAction[] {
   const { code, waitsFor, nodes, updates, profiles } = cause
   // A person may have to act for nodes that only drain, and those cannot be tried again.
   const broken = nodes.some((node) => isBroken(tiles[node]))
-  if (code === 'PolicyPaused') return [{ label: 'Go on', request: { action: 'go-on-all' } }]
+  if (code === 'PolicyPaused') {
+    return [{ label: 'Go on…', request: { action: 'go-on-all' }, confirm: goOnConfirmation('this cluster') }]
+  }
   if (code === 'NodeOnHold' && nodes.length <= namedAtMost)
     return [{ label: 'Release', request: { action: 'release', nodes } }]
   const [update] = updates
@@ -40,15 +43,19 @@ export function causeActions(cause: CauseView, tiles: Tiles): readonly CauseActi
   if (nodes.length > namedAtMost) {
     return broken ? [{ label: `Retry ${update}`, request: { action: 'retry', update } }] : []
   }
-  const many = nodes.length > 1
+  // One budget may hold up nodes of several updates, and nodes that only drain beside one that failed.
+  const own = nodes.filter((node) => tiles[node]?.update === update)
+  const failed = own.filter((node) => isBroken(tiles[node]))
   const skip: CauseAction = {
-    label: many ? 'Skip these nodes…' : 'Skip node…',
-    request: { action: 'skip', update, nodes },
-    confirm: skipConfirmation(update, nodes),
+    label: own.length > 1 ? 'Skip these nodes…' : 'Skip node…',
+    request: { action: 'skip', update, nodes: own },
+    confirm: skipConfirmation(update, own),
   }
-  return broken
-    ? [{ label: many ? 'Retry these nodes' : 'Retry node', request: { action: 'retry', update, nodes } }, skip]
-    : [hold(nodes), skip]
+  const retry: CauseAction = {
+    label: failed.length > 1 ? 'Retry these nodes' : 'Retry node',
+    request: { action: 'retry', update, nodes: failed },
+  }
+  return [failed.length > 0 ? retry : hold(nodes), ...(own.length > 0 ? [skip] : [])]
 }
 
 function hold(nodes: readonly string[]): CauseAction {

@@ -18,8 +18,9 @@ const soak = cause('WaveSoaking', 'Clock')
 const pdb = cause('PodDisruptionBudget', 'Cluster', { because: [{ what: 'PDB shop/checkout', detail: '0 of 1' }] })
 const failed = cause('HealthTimedOut', 'Person', { nodes: ['w-9'] })
 
-const draining = { 'w-1': { phase: 'Draining' } } as const
-const broken = { 'w-1': { phase: 'Failed' }, 'w-9': { phase: 'RequiresAttention' } } as const
+const update = 'to-1-36'
+const draining = { 'w-1': { phase: 'Draining', update } } as const
+const broken = { 'w-1': { phase: 'Failed', update }, 'w-9': { phase: 'RequiresAttention', update } } as const
 
 test('who must act comes first, and an empty group is not shown', () => {
   expect(causeGroups([soak, pdb, failed]).map(({ title }) => title)).toEqual([
