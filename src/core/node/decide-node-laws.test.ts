@@ -7,6 +7,7 @@ import { mergePatched } from '../../../test/samples/merge-patched.ts'
 import { at, type Given, id, mayRun, report, start, viewOf } from '../../../test/samples/node-views.ts'
 import type { Node } from '../../api/kube.ts'
 import type { AgentOrder, Order, Rollout } from '../../api/node-state.ts'
+import { isBroken } from '../update/retry.ts'
 import { decideNode } from './decide-node.ts'
 import { cordonAnnotation } from './node-facts.ts'
 import { marksAnnotation, type NodeChange, puttingBackChange, takingChange } from './node-marks.ts'
@@ -58,6 +59,8 @@ class World {
     const { cordoned, mark, marked, ready, kubelet, beat, rollout, order, answer, pods, now, grace } = this
     const reason = { code: 'PodDisruptionBudget', message: 'waits' } as const
     const blocked = [{ pod: 'shop/a', state: 'Blocked' as const, reason }]
+    // An operation that is still wanted keeps what became of a node that did not go well with it, as the operator tells it.
+    const remembered = this.wanted && !this.granted && rollout !== undefined && isBroken(rollout.phase)
     return {
       node: {
         cordoned,
@@ -69,6 +72,7 @@ class World {
       },
       grant: this.granted ? id : null,
       gone: !this.wanted,
+      staging: remembered,
       now,
       grace,
       ...(rollout && { rollout }),
