@@ -128,7 +128,7 @@ describe('LinuxHost', () => {
 
     it('while it runs, too, and when it is killed', { timeout: 30_000 }, async () => {
       const machine = host()
-      const given = shell('head -c 30000000 /dev/zero | tr "\\0" x; echo up; sleep 60', limit)
+      const given = shell('head -c 30000000 /dev/zero | tr "\\0" x; echo up; exec sleep 60', limit)
       const held = await machine.hold(given, never)
       await held.release()
       while (!((await new FileDisk().readTail(given.logPath, 3)) === 'up\n')) await delay(20)
