@@ -216,20 +216,25 @@ describe('update', () => {
     expect(cli.err.text).toBe(`next: slipway why ${name}\n`)
   })
 
-  it('does not wait for what a person has to put right', async () => {
+  it.each([
+    ['PreflightFailed', 'skip Certificates'],
+    ['VersionSkipsMinor', 'no version of v1.37 is on offer'],
+    ['RegistrySecretMissing', 'there is no Secret pull'],
+    ['ProfileContradicted', 'NodeProfile base wants another'],
+  ])('does not wait for what a person has to put right: %s', async (reason, message) => {
     const api = twoNodes()
     const cli = cliFixture(api)
     const ended = cli.run('update', '--kubernetes', 'v1.36.3')
     await cli.clock.advance(1000)
     const made = createdUpdate(api)
     const planned = {
-      ...{ type: 'Planned', status: 'False' as const, reason: 'PreflightFailed', message: 'skip Certificates' },
+      ...{ type: 'Planned', status: 'False' as const, reason, message },
       lastTransitionTime: '2026-11-15T12:05:01Z',
     }
     api.put(directUpdates, { ...made, status: { observedGeneration: 1, phase: 'Pending', conditions: [planned] } })
     await cli.clock.advance(1000)
     expect(await ended).toBe(3)
-    expect(cli.out.text).toContain(`update ${name} waits until that is put right: PreflightFailed: skip Certificates\n`)
+    expect(cli.out.text).toContain(`update ${name} waits until that is put right: ${reason}: ${message}\n`)
     expect(cli.err.text).toBe(`next: slipway why ${name}\n`)
   })
 

@@ -25,7 +25,7 @@ export function resolvedLater(view: LaterView): readonly string[] {
 /** Nobody but a registry may know the version, or those on the way to it: that nobody else does is no refusal yet. */
 export function withOpenVersion(run: PlanRun, view: Pick<LaterView, 'spec' | 'path' | 'fault'>): PlanRun {
   const isOpen = (code: string) => {
-    if (code === 'VersionSkipsMinor') return isWayOpen(view)
+    if (code === view.fault?.code) return isWayOpen(view)
     return code === 'VersionUnknown' && !view.path && isAskedElsewhere(view.spec)
   }
   const blockers = run.blockers.map((one) => (isOpen(one.code) ? { ...one, lasting: false } : one))

@@ -30,7 +30,10 @@ export function refusal(update: DirectUpdate): Refusal | undefined {
 }
 
 /** What keeps an update from its beginning until somebody has put something right, or brought the version that comes first. */
-const needsPerson: ReadonlySet<string> = new Set(['PreflightFailed', 'VersionSkipsMinor'] satisfies ReasonCode[])
+const needsPerson: ReadonlySet<string> = new Set([
+  ...(['PreflightFailed', 'VersionSkipsMinor', 'GateInvalid', 'RegistrySecretMissing', 'BackupStoreMissing'] as const),
+  ...(['ScriptMissing', 'ScriptChanged', 'ProfileUnknown', 'ProfileContradicted'] as const),
+] satisfies ReasonCode[])
 
 /** Nothing more will happen without a person. One that is refused for another cause begins by itself when that has passed. */
 export function isEnded(update: DirectUpdate): boolean {

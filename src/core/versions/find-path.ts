@@ -55,7 +55,7 @@ function versionsBetween(view: PathView): Between {
   const { target, servers, leftOut, oneStepBecause } = view
   const [from] = servers
   if (!from || minorsBetween(from, target) <= 1) return { versions: [] }
-  const refused = (message: string, why: Pick<Fault, 'lasting' | 'unlisted'>): Between => ({
+  const refused = (message: string, why: Pick<Fault, 'lasting' | 'unlisted'>): { readonly fault: Fault } => ({
     fault: { code: 'VersionSkipsMinor', message: `the control plane runs ${from.text}: ${message}`, ...why },
   })
   const lasting = { lasting: true }
@@ -76,7 +76,9 @@ function versionsBetween(view: PathView): Between {
     const version = between(view, minor)
     if (version === undefined) {
       const missing = `no version of v${from.major}.${minor} is on offer, which lies on the way to ${target.text}`
-      return refused(`${missing} (${askedText(view.offers)})`, { lasting: false, unlisted: true })
+      const { fault } = refused(`${missing} (${askedText(view.offers)})`, { lasting: false, unlisted: true })
+      // Whoever does not answer just now may know one: nobody has to bring it yet.
+      return { fault: view.offers.failing?.length ? { ...fault, code: 'VersionUnknown' } : fault }
     }
     versions.push(version)
   }

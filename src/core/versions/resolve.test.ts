@@ -216,6 +216,11 @@ describe('what a version comes to', () => {
       'open VersionSkipsMinor: the control plane runs v1.35.4: no version of v1.38 is on offer, which lies on the way to v1.39.0 (asked: the hosts’ package index, the image registry)',
     ],
     [
+      'a minor version that who does not answer may have',
+      { wish: 'v1.39.0', others: [], failing: ['the registry is away'] },
+      'open VersionUnknown: the control plane runs v1.35.4: no version of v1.36 is on offer, which lies on the way to v1.39.0 (asked: the hosts’ package index; the registry is away)',
+    ],
+    [
       'an OS image has one version only',
       { wish: 'v1.37.1', more: image },
       'open VersionSkipsMinor: the control plane runs v1.35.4: an OS image has one version of Kubernetes; go to v1.36 first, then to v1.37.1',
