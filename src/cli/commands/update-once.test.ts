@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { cliFixture, node, nodeState } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
+import { directUpdates } from '../../api/direct-update.ts'
 import { nodes } from '../../api/kube.ts'
 import { KubeError } from '../../api/kube-error.ts'
 import { nodeStates } from '../../api/node-state.ts'
@@ -43,6 +44,21 @@ describe('an update', () => {
       expect(code).toBe(4)
       expect(cli.err.text).toContain(`make it again with --name ${name}`)
     }
+  })
+
+  it('is none that ended another day under the name that a person chose', async () => {
+    const api = twoNodes()
+    const asked = ['update', '--kubernetes', 'v1.36.3', '--name', 'nightly', '--no-wait']
+    expect(await cliFixture(api).run(...asked)).toBe(0)
+    const earlier = api.found(directUpdates, { name: 'nightly' })
+    api.put(directUpdates, { ...earlier, status: { observedGeneration: 1, phase: 'Succeeded' } })
+    api.before = (verb, type) => {
+      if (verb === 'create' && type.kind === 'DirectUpdate')
+        throw new KubeError('Unreachable', 'the connection was closed')
+    }
+    const cli = cliFixture(api)
+    expect(await cli.run(...asked)).toBe(4)
+    expect(cli.err.text).toContain('may have been made or not')
   })
 
   it('refuses to leave out a node that is not there', async () => {

@@ -5,6 +5,7 @@ import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { isKubeError, type KubeError } from '../../api/kube-error.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { equalJson } from '../../core/merge-patch.ts'
+import { isEndedPhase } from '../../core/update/operation.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
@@ -130,7 +131,7 @@ async function createUpdate(api: KubeApi, update: Draft['update'], signal: Abort
   }
 }
 
-/** The answer was lost: it may be there. Its name is of this command alone, unless a person chose it. */
+/** The answer was lost: it may be there. Where a person chose the name, one that is at its end already is of another day. */
 async function madeAllTheSame(
   api: KubeApi,
   { metadata, spec }: Draft['update'],
@@ -139,7 +140,7 @@ async function madeAllTheSame(
 ): Promise<DirectUpdate> {
   const { name } = metadata
   const found = await find(api, directUpdates, { name }, signal).catch(() => undefined)
-  if (found && equalJson(found.spec, spec)) return found
+  if (found && equalJson(found.spec, spec) && !isEndedPhase(found.status?.phase)) return found
   throw new SlipwayError('CannotReach', `DirectUpdate ${name} may have been made or not: ${error.message}`, {
     nextStep: `look: slipway status ${name}; if it is not there, make it again with --name ${name}`,
     cause: error,
