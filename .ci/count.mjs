@@ -8,11 +8,11 @@ const files = []
 let lost = 0
 for (const path of paths) {
   const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  if (text !== '') files.push(...JSON.parse(text).testResults)
-  else {
-    process.stdout.write(`no report was left: ${path}\n`)
-    lost++
-  }
+  const results = text === '' ? [] : JSON.parse(text).testResults
+  files.push(...results)
+  if (results.length > 0) continue
+  process.stdout.write(text === '' ? `no report was left: ${path}\n` : `no test was found: ${path}\n`)
+  lost++
 }
 
 const tests = files.flatMap((file) => file.assertionResults)
