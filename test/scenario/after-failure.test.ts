@@ -26,6 +26,8 @@ async function release({ cluster, person }: Story, name: string): Promise<void> 
   await person.changes(nodes, name, patch)
 }
 
+const shopGate = { name: 'shop', type: 'Http', when: 'AfterNode', url: 'http://shop.example/', timeout: '1m' } as const
+
 describe('a gate after a node', () => {
   const sentinel = '/var/run/reboot-required'
   const web = new PretendWeb()
@@ -36,7 +38,7 @@ describe('a gate after a node', () => {
     await person.setsPolicy({
       budgets: [{ maxUnavailable: 1 }],
       reboots: { sentinels: [sentinel] },
-      gates: [{ name: 'shop', type: 'Http', when: 'AfterNode', url: 'http://shop.example/', timeout: '1m' }],
+      gates: [shopGate],
     })
     await cluster.until('watched', () => cluster.state('w3')?.status?.agent?.sentinels !== undefined)
     for (const name of ['w1', 'w2', 'w3']) await files(cluster, name).write(sentinel, '', asRoot)
@@ -61,7 +63,7 @@ describe('a gate after a node', () => {
     web.answers('shop.example', broken)
     await person.setsPolicy({
       reboots: { sentinels: [sentinel] },
-      gates: [{ name: 'shop', type: 'Http', when: 'AfterNode', url: 'http://shop.example/', timeout: '1m' }],
+      gates: [shopGate],
     })
     await cluster.until('watched', () => cluster.state('w1')?.status?.agent?.sentinels !== undefined)
     await files(cluster, 'w1').write(sentinel, '', asRoot)
@@ -86,7 +88,7 @@ describe('a gate after a node', () => {
     web.answers('shop.example', broken)
     await person.setsPolicy({
       maintenance: {},
-      gates: [{ name: 'shop', type: 'Http', when: 'AfterNode', url: 'http://shop.example/', timeout: '1m' }],
+      gates: [shopGate],
     })
     await cluster.until('watched', () => cluster.state('w1')?.status?.agent?.sentinels !== undefined)
     await files(cluster, 'w1').write(required, '', asRoot)
@@ -106,6 +108,8 @@ describe('a gate after a node', () => {
 })
 
 describe('a node that failed', () => {
+  const shop = new PretendWeb()
+
   scenario('stays cordoned when it is tried again and its drain is given up', { nodes: 4 }, async (story) => {
     const { cluster, update, person } = story
     cluster.failing.add('w1')
@@ -118,6 +122,20 @@ describe('a node that failed', () => {
     await cluster.pass(60_000)
     expect(cluster.isCordoned('w1')).toBe(true)
     expect(cluster.ledger.grants.map(({ node }) => node)).toEqual(['w1'])
+  })
+
+  scenario('and that a person put back stages anew when it is tried again', { nodes: 3, web: shop }, async (story) => {
+    const { cluster, update } = story
+    shop.answers('shop.example', broken)
+    const failed = await update.kubernetes('v1.36.3', { gates: [shopGate] }).fails()
+    await cluster.nodeIs('cp1', 'Failed', 'GateFailed')
+    await release(story, 'cp1')
+    await cluster.until('its slot is back', () => cluster.ledger.grants.length === 0)
+    shop.answers('shop.example', ok)
+    await failed.isRetried('1')
+    const { status } = await failed.succeeds()
+    expect(status?.summary).toMatchObject({ done: 3 })
+    expect(cluster.state('cp1')?.status?.rollout).toMatchObject({ phase: 'Done', attempt: 2 })
   })
 
   scenario('is not tried again while a person holds it', { nodes: 4 }, async ({ cluster, update, person }) => {

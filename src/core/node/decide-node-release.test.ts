@@ -162,6 +162,8 @@ describe('a node that a person put back', () => {
       { rollout: needed, order: withdrawn, report: report('Running') },
       wait(),
     ],
+    ['its agent never took the order', { rollout: needed, order: order() }, ends],
+    ['its agent is silent', { rollout: needed, order: order(), report: report('Running') }, ends],
     ['failed, with the slot', { rollout: failed, order: withdrawn, report: stuck }, { action: 'returnGrant' }],
     ['failed, and its journal is damaged since', { rollout: failed, order: order(), report: stuck }, ends],
     [

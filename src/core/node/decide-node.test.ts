@@ -280,6 +280,11 @@ describe('verifying', () => {
       setRollout(rollout('Verifying', { since: at(9999), deadline: at(9999 + 1800) })),
     ],
     ['healthy, and calls for nobody', { node: upgraded, rollout: verifying, now: 9999 }, { action: 'uncordon' }],
+    [
+      'sick while its gates were waited for: it has its time from now on',
+      { node: ours, rollout: rollout('Verifying', { reason: { code: 'GateWaiting', message: 'shop' } }), now: 9 },
+      setIfLasting(rollout('Verifying', { since: at(9), deadline: at(9 + 1800), reason: { ...reason, since: at(9) } })),
+    ],
     ['put back by us, and sick again', { node: {}, rollout: verifying, now: 9 }, wait(1800)],
     [
       'put back by a person, and healthy',

@@ -61,7 +61,8 @@ function withoutSlot(view: NodeView): NodeAction {
   const { order } = state.spec
   // Put back as it was, but not forgotten: the operation must not take it again by itself.
   if (rollout && isPutBack(node) && (isAborted(rollout) || isReleased(view))) {
-    if (rollout.operationID !== staging?.id) return { action: 'clear', ...(staging && { remembers: true }) }
+    if (rollout.operationID !== staging?.id || isToStageAnew(view, staging, rollout))
+      return { action: 'clear', ...(staging && { remembers: true }) }
     return isAborted(rollout) ? afterRest(view, staging, rollout) : { action: 'wait' }
   }
   // Released, and its agent has lost its last word since: nothing of the order goes on, and it costs nobody a slot again.
@@ -79,6 +80,13 @@ function withoutSlot(view: NodeView): NodeAction {
     return { action: 'clear', ...(staging && { remembers: true }) }
   if (staging) return stageNode(view, staging)
   return order?.desired === 'Stage' ? { action: 'dropOrder' } : { action: 'wait' }
+}
+
+/** A person asked for another attempt, of which nothing is staged: it begins as the first one did. */
+function isToStageAnew({ state, node }: NodeView, operation: Operation, rollout: Rollout): boolean {
+  const { order } = state.spec
+  const isStaged = order?.desired === 'Stage' && belongsTo(order, operation.id)
+  return !isStaged && isRetryDue(operation, node.metadata.name, rollout)
 }
 
 /** Nobody tells maintenance to try again: it does so by itself, after a rest as long as the drain was tried. */
@@ -105,7 +113,7 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
       const failure = order.work.maintenance && state.status?.agent?.sentinels?.failure
       if (failure && rollout.phase === 'Working') return enter(view, rollout, 'RequiresAttention', { reason: failure })
       if (rollout.phase === 'Working' || rollout.phase === 'RequiresAttention') {
-        return watchDeadline(view, rollout, orderLate(view, operation))
+        return leaveToPerson(view, operation, rollout) ?? watchDeadline(view, rollout, orderLate(view, operation))
       }
       return enter(view, rollout, 'Working', { deadlineMs: parseDuration(operation.nodeTimeout) })
     }
@@ -131,7 +139,7 @@ function workNode(view: NodeView, operation: Operation, rollout: Rollout): NodeA
 
 function awaitAcceptance(view: NodeView, operation: Operation, rollout: Rollout): NodeAction {
   if (rollout.phase === 'Assigned' || rollout.phase === 'RequiresAttention') {
-    return watchDeadline(view, rollout, orderLate(view, operation))
+    return leaveToPerson(view, operation, rollout) ?? watchDeadline(view, rollout, orderLate(view, operation))
   }
   return enter(view, rollout, 'Assigned', {
     deadlineMs: parseDuration(operation.nodeTimeout),
@@ -163,7 +171,9 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
       ? enter(view, rollout, 'Verifying', { deadlineMs: parseDuration(operation.nodeTimeout) })
       : { action: 'uncordon' }
   }
-  if (rollout.phase === 'Verifying' || rollout.phase === 'RequiresAttention') {
+  // One that waited for its gates or hooks had no deadline: it falls ill only now.
+  const isWatched = rollout.phase === 'Verifying' && rollout.deadline !== undefined
+  if (isWatched || rollout.phase === 'RequiresAttention') {
     return leaveToPerson(view, operation, rollout) ?? watchDeadline(view, rollout, verdict.reason)
   }
   return enter(view, rollout, 'Verifying', {
