@@ -62,7 +62,8 @@ export function standingOf(node: Node, state: NodeState | undefined, view: Stand
   if (failure) {
     if (isAgain(failure)) return 'waiting'
     if (isLeftOut()) return 'skipped'
-    return failure.phase === 'Failed' ? 'failed' : 'attention'
+    // Nothing of the operation is under way there any more: once it is cancelled, nobody has to put anything right.
+    return failure.phase === 'Failed' || operation.cancel !== undefined ? 'failed' : 'attention'
   }
   if (!view.isMember(node) || deletionTimestamp !== undefined) return undefined
   if (operation.skip?.has(name)) return 'skipped'
