@@ -69,6 +69,9 @@ describe('a backup', () => {
     expect(stepRun(view(step.run, hosts))).toMatchObject({ step: 'wait', untilMs: start + 10_000 })
     const later = { now: new Date(start + 10_000) }
     expect(stepRun(view(step.run, hosts, later))).toMatchObject({ step: 'record', run: { node: 'cp2', try: 2 } })
+    // A clock that was put back, or the one of another leader: nobody waits for hours.
+    const earlier = { now: new Date(start - 3 * 3_600_000) }
+    expect(stepRun(view(step.run, hosts, earlier))).toMatchObject({ step: 'record', run: { node: 'cp2', try: 2 } })
   })
 
   it.each([

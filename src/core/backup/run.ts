@@ -43,6 +43,7 @@ export const backupTimeout = '1h'
 /** A host that has not answered so long after its time is given up. */
 const graceMs = 2 * 60_000
 const backOffsMs = [10_000, 60_000] as const
+const longestBackOffMs = Math.max(...backOffsMs)
 /** Before the next host is asked where the last one went away. */
 const lostMs = 5_000
 
@@ -56,7 +57,11 @@ export function stepRun(view: RunView): RunStep {
     return isDue ? begin(view, { subject, try: run.try, failures: [] }) : { step: 'failed', reason: gaveUp(run, last) }
   }
   const notBefore = Date.parse(run.notBefore ?? '')
-  if (notBefore > now.getTime()) return { step: 'wait', reason: again(last, run.notBefore), untilMs: notBefore }
+  // Further away than anybody sets it: by a clock that was put right since, or by that of an earlier leader.
+  const isFar = notBefore - now.getTime() > longestBackOffMs
+  if (notBefore > now.getTime() && !isFar) {
+    return { step: 'wait', reason: again(last, run.notBefore), untilMs: notBefore }
+  }
   return begin(view, run)
 }
 

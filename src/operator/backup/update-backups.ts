@@ -105,7 +105,11 @@ export class UpdateBackups {
     const now = ports.clock.now()
     const { terms } = need
     if (subject === undefined) return undefined
-    if (!isAsked && goodBackup(backups, subject, terms, now)) return this.#forget(name)
+    if (!isAsked && goodBackup(backups, subject, terms, now)) {
+      // One that was too old may be young enough by a clock that was put back: whoever waits for another need not.
+      if (wanted) this.#parts.wakeGrants()
+      return this.#forget(name)
+    }
     const retry = update.spec.retry?.nodes ? undefined : update.spec.retry?.token
     const isExternal = cluster.policy?.spec.etcd !== undefined
     const step = stepRun({
