@@ -1,6 +1,9 @@
 import { describe, expect } from 'vitest'
+import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
 import { deployments } from '../../src/api/kube.ts'
 import { isReady } from '../../src/core/node/node-facts.ts'
+import { sleep } from '../../src/kube/sleep.ts'
+import type { AgentTools } from '../../src/main/simulation/simulated-cluster.ts'
 import type { NodeSpec } from '../../src/sim/sim-machine.ts'
 import { scenario } from './story.ts'
 
@@ -65,7 +68,7 @@ describe('a host that nobody could ask before', () => {
     const waiting = await update.kubernetes('v1.35.3', { strategy: { maxUnavailable: 2 } }).hasDone(2)
     faults.letCome('w2')
     cluster.machine('w2').powerOn()
-    await waiting.is('InProgress', 'PreflightFailed')
+    await waiting.is('RequiresAttention', 'PreflightFailed')
     await cluster.pass(600_000)
     expect(waiting.condition('Blocked')?.message).toMatch(/^TargetRequirements: .*cgroup v2 .*: w2 has cgroup v1/)
     expect(cluster.taken).not.toContain('w2')
@@ -73,5 +76,42 @@ describe('a host that nobody could ask before', () => {
     late.cgroup = 'v2'
     cluster.machine('w2').agent?.crash()
     await waiting.succeeds()
+  })
+
+  const more = ['w3', 'w4', 'w5'].map((name) => ({ name, role: 'worker', version: 'v1.34.9' }) as const)
+  const fetched = new Set<string>()
+  const driversOf = (node: string, { clock }: AgentTools) =>
+    rehearsalDrivers.map((driver) => ({
+      ...driver,
+      stage: async (_context: unknown, signal: AbortSignal) => {
+        if (!fetched.has(node)) await sleep(clock, 240_000, signal)
+        fetched.add(node)
+        return undefined
+      },
+    }))
+  const early = { nodes: [...hosts, ...more], withoutAgent: ['w2'], driversOf }
+  scenario('calls for a person only when nobody else can go', early, async (story) => {
+    const { cluster, update, faults } = story
+    late.cgroup = 'v1'
+    fetched.clear()
+    cluster.machine('w2').losePower()
+    await cluster.until('w2 is not Ready', () => {
+      const node = cluster.node('w2')
+      return node !== undefined && !isReady(node)
+    })
+    const phases: string[] = []
+    const running = update.kubernetes('v1.35.3', {})
+    cluster.sim.server.onCommit(() => {
+      const { phase } = running.object?.status ?? {}
+      if (phase !== undefined && phases.at(-1) !== phase) phases.push(phase)
+    })
+    await running.hasDone(1)
+    faults.letCome('w2')
+    cluster.machine('w2').powerOn()
+    await running.is('RequiresAttention', 'PreflightFailed')
+    await running.hasDone(5)
+    await running.is('RequiresAttention', 'PreflightFailed')
+    expect(running.status.summary).toMatchObject({ done: 5, waiting: 1 })
+    expect(phases.slice(phases.indexOf('InProgress'))).toEqual(['InProgress', 'RequiresAttention'])
   })
 })

@@ -31,6 +31,7 @@ const cancelled = { desired: 'Cancelled' } as const
 const hook = { code: 'HookFailed', message: 'hook tell failed: 404' } as const
 const staging = { code: 'NodesStaging', message: 'w2 fetches what it needs' } as const
 const busy = { code: 'BudgetSpent', message: 'the budget is spent' } as const
+const unfit = { code: 'PreflightFailed', message: 'TargetRequirements: w5 has cgroup v1' } as const
 
 describe('the phase of an update', () => {
   it.each<[string, ProgressView, string]>([
@@ -91,6 +92,21 @@ describe('the phase of an update', () => {
     [
       'cancelled while the last node’s slot is on its way back',
       view({ done: 3 }, { ...cancelled, soaking: true, slots: 1 }),
+      'InProgress',
+    ],
+    [
+      'the hosts that are left lack what the target needs',
+      view({ waiting: 1, done: 5 }, { waitingFor: unfit }),
+      'RequiresAttention',
+    ],
+    [
+      'one such host waits, another has just its slot',
+      view({ waiting: 2 }, { waitingFor: unfit, slots: 1 }),
+      'InProgress',
+    ],
+    [
+      'one such host waits, others are under work',
+      view({ waiting: 1, working: 1 }, { waitingFor: unfit }),
       'InProgress',
     ],
     ['cancelled, and its last hook failed', view({ done: 3 }, { ...cancelled, waitingFor: hook }), 'Cancelled'],

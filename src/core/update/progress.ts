@@ -45,6 +45,8 @@ const needsPerson: ReadonlySet<Reason['code']> = new Set([
   'HookFailed',
   'BackupFailed',
   'BackupStoreMissing',
+  // Of a host that lacks what the target needs: it goes on by itself, but only once somebody has changed that host.
+  'PreflightFailed',
 ])
 
 /** What passes by itself, though another node needs a person. */
@@ -58,12 +60,14 @@ export function phaseOf(view: ProgressView): UpdatePhase {
   // After the last node a soak, a gate or a hook may stand between it and its end: who cancels does not wait for them.
   const waits = hasMore || soaking || (waitingFor !== undefined && needsPerson.has(waitingFor.code))
   const isCancelled = desired === 'Cancelled' && waits
-  const isBusy = working > 0 || (isCancelled && slots > stuckSlots)
+  // With one that was just given, or is on its way back, it is about to be decided anew what the next node waits for.
+  const isMoving = slots > stuckSlots
+  const isBusy = working > 0 || (isCancelled && isMoving)
   if (!isBusy && !(attention > 0 && goesOn(view))) {
     if (attention > 0) return 'RequiresAttention'
     if (isCancelled) return 'Cancelled'
     if ((hasMore && stop !== undefined) || (waiting === 0 && failed > 0)) return 'Failed'
-    if (waitingFor && needsPerson.has(waitingFor.code)) return 'RequiresAttention'
+    if (waitingFor && needsPerson.has(waitingFor.code) && !isMoving) return 'RequiresAttention'
     if (!hasMore && slots === 0 && !soaking && !waitingFor) return 'Succeeded'
   }
   return desired === 'Paused' ? 'Paused' : 'InProgress'

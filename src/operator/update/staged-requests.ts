@@ -30,7 +30,7 @@ export function* stagedInTurn(table: MemberTable, { own, passedOver }: Obstacles
   if (kept) yield kept
 }
 
-/** Who has staged goes; one with an obstacle keeps no other and comes last. */
+/** Who has staged goes; one with an obstacle keeps no other and comes last, and says nothing while another still fetches. */
 export function* stagedFirst(table: MemberTable, obstacles: Obstacles): Generator<Request> {
   let kept: Request | undefined
   for (const request of table.staged()) {
@@ -39,7 +39,15 @@ export function* stagedFirst(table: MemberTable, obstacles: Obstacles): Generato
     else yield request
   }
   kept ??= nextUnstaged(table, obstacles)
-  if (kept) yield kept
+  if (kept && !isFetching(table, obstacles)) yield kept
+}
+
+/** Also one that is about to be asked. */
+function isFetching(table: MemberTable, { own, passedOver }: Obstacles): boolean {
+  for (const { node } of table.candidates()) {
+    if (!table.hasStaged(node) && !own(node) && !passedOver(node)) return true
+  }
+  return false
 }
 
 /** Those that can stage do so in turn: if one was passed over, it is the first that has not. */
