@@ -46,6 +46,11 @@ describe('the phase of an update', () => {
     ['one needs a person, one failed', view({ attention: 1, failed: 1 }, { stop }), 'RequiresAttention'],
     ['one needs a person, others go on', view({ attention: 1, waiting: 5 }), 'InProgress'],
     ['one needs a person, others stage', view({ attention: 1, waiting: 5 }, { waitingFor: staging }), 'InProgress'],
+    ...(['GateWaiting', 'BackupRunning', 'HookRunning'] as const).map((code): [string, ProgressView, string] => [
+      `one needs a person, the next is asked about (${code})`,
+      view({ attention: 1, waiting: 5 }, { waitingFor: { code, message: 'not yet' } }),
+      'InProgress',
+    ]),
     [
       'one needs a person, others have no room',
       view({ attention: 1, waiting: 5 }, { waitingFor: busy }),

@@ -49,8 +49,14 @@ const needsPerson: ReadonlySet<Reason['code']> = new Set([
   'PreflightFailed',
 ])
 
-/** What passes by itself, though another node needs a person. */
-const soonOver: ReadonlySet<Reason['code']> = new Set(['NodesStaging', 'WaitingForAgent'])
+/** What passes by itself, though another node needs a person; what comes to no good end has a code of its own. */
+const soonOver: ReadonlySet<Reason['code']> = new Set([
+  'NodesStaging',
+  'WaitingForAgent',
+  'GateWaiting',
+  'HookRunning',
+  'BackupRunning',
+])
 
 export function phaseOf(view: ProgressView): UpdatePhase {
   const { counts, stop, slots, stuckSlots, desired, soaking, waitingFor, step } = view
