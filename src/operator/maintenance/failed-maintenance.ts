@@ -1,7 +1,7 @@
 // Nodes whose maintenance failed or needs a person, by what their NodeStates say: a leader that has just started must not let
 // others go because it has not looked at these yet. Kept up to date change by change, since every claim of a pass asks.
 
-import type { NodeState } from '../../api/node-state.ts'
+import type { NodeState, Rollout } from '../../api/node-state.ts'
 import { isAborted } from '../../core/node/drain-node.ts'
 import { isBroken } from '../../core/update/retry.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -30,9 +30,13 @@ export class FailedMaintenance {
 
   #note(name: string, state: NodeState | undefined): void {
     const rollout = state?.status?.rollout
-    // A drain that was given up ran nothing there.
-    const hasFailed = rollout?.kind === 'Maintenance' && isBroken(rollout.phase) && !isAborted(rollout)
+    const hasFailed = rollout?.kind === 'Maintenance' && isBroken(rollout.phase) && !isUntouched(rollout)
     if (hasFailed) this.#failed.set(name, rollout.operationID)
     else this.#failed.delete(name)
   }
+}
+
+/** A drain that was given up ran nothing there; nor was anything begun where an agent is silent that was to stage. */
+function isUntouched(rollout: Rollout): boolean {
+  return isAborted(rollout) || (rollout.phase === 'RequiresAttention' && rollout.cordon === undefined)
 }
