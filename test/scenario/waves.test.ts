@@ -95,6 +95,20 @@ describe('waves', () => {
     expect(failed.status.summary).toMatchObject({ done: 4, failed: 1, waiting: 0 })
   })
 
+  scenario('one that waits for a node in need of a person says so', { nodes: oneAnd(8) }, async (story) => {
+    const { cluster, update, faults } = story
+    faults.keepAway('w1')
+    cluster.machine('w1').agent?.crash()
+    const strategy: StrategySpec = { type: 'Batches', maxFailures: 1 }
+    const running = update.kubernetes('v1.36.3', { nodeTimeout: '5m', strategy })
+    await cluster.nodeIs('w1', 'RequiresAttention', 'OrderTimedOut')
+    await running.is('RequiresAttention', 'FailedNodesInTheWay')
+    expect(running.condition('Blocked')?.message).toMatch(/^wave 1 of 4 waits for w1, which needs a person/)
+    expect(running.status.summary).toMatchObject({ done: 2, waiting: 6 })
+    faults.letCome('w1')
+    await running.succeeds()
+  })
+
   scenario(
     'who leaves a wave is replaced by the next, and nobody else moves',
     { nodes: oneAnd(6) },

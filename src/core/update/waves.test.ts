@@ -103,6 +103,24 @@ describe('the next wave', () => {
     ['unless nobody else was done', { counts: counts({ unready: 1 }) }, at(0), undefined],
     ['does not begin after one that failed whole', { counts: counts({ failed: 1 }) }, at(0), undefined],
     [
+      'waits for a person where nothing else is left of this one',
+      { recorded: at(1), counts: counts({ size: 2, open: 1, done: 1 }), inNeed: ['w1'] },
+      at(1),
+      'FailedNodesInTheWay',
+    ],
+    [
+      'says nothing of a person while others of this one are under work',
+      { recorded: at(1), counts: counts({ size: 2, open: 2 }), inNeed: ['w1'] },
+      at(1),
+      undefined,
+    ],
+    [
+      'keeps nobody up after the last',
+      { recorded: at(2), counts: counts({ size: 20, open: 1, done: 19 }), inNeed: ['w1'] },
+      at(2),
+      undefined,
+    ],
+    [
       'does after failures that are tolerated',
       { recorded: at(1), counts: counts({ done: 1, failed: 1 }) },
       { index: 2 },
@@ -135,6 +153,16 @@ describe('the next wave', () => {
     expect(stepWave(view({ recorded: at(0, soaked) })).reason?.message).toBe(
       'wave 1 of 3 is done; look at its nodes, then: slipway approve to-1-36',
     )
+  })
+
+  it.each([
+    [['w1'], 'w1, which needs a person'],
+    [['w1', 'w2'], 'w1, w2, which need a person'],
+    [['w1', 'w2', 'w3', 'w4', 'w5'], 'w1, w2, w3 and 2 more, which need a person'],
+  ])('names those that keep it up: %j', (inNeed, who) => {
+    const step = stepWave(view({ counts: counts({ size: 5, open: inNeed.length, done: 1 }), inNeed }))
+    const message = `wave 1 of 3 waits for ${who}; slipway why w1 tells what for and what goes on`
+    expect(step).toMatchObject({ soaking: false, reason: { code: 'FailedNodesInTheWay', message } })
   })
 
   it('is looked at after the last one, too, where a soak is asked for', () => {

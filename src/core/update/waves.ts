@@ -23,6 +23,8 @@ export interface Strategy {
   readonly first: readonly string[]
 }
 
+const namedAtMost = 3
+
 type Preset = Pick<Strategy, 'waves' | 'maxUnavailable'>
 
 const presets: Readonly<Record<NonNullable<StrategySpec['type']>, Preset>> = {
@@ -67,6 +69,8 @@ export interface WaveView {
   readonly workers: number
   readonly recorded: WaveStatus | undefined
   readonly counts: WaveCounts
+  /** Those of the open ones that need a person. */
+  readonly inNeed?: readonly string[]
   readonly operationID: string
   readonly update: string
   readonly approvals: readonly Approval[]
@@ -79,7 +83,7 @@ export interface WaveView {
 
 export interface WaveStep {
   readonly status: WaveStatus
-  /** Why the next wave does not begin, though nothing of this one is left to do. */
+  /** Why the next wave does not begin, though nothing of this one is left to do, or nothing but by a person. */
   readonly reason?: Reason
   /** The wave is done, and is being looked at. */
   readonly soaking: boolean
@@ -99,7 +103,10 @@ export function stepWave(view: WaveView): WaveStep {
   })
   const { promotion } = view.recorded ?? {}
   // Another node took the place of one that left, or is tried again: what was looked at, or approved, was not this.
-  if (!isComplete(counts)) return step(base)
+  if (!isComplete(counts)) {
+    const reason = keptUp(view, index)
+    return step(base, { ...(reason && { reason }) })
+  }
   const addsNone = index > 0 && waveLimit(waves, index - 1, workers) === base.size
   const soakMs = wave?.soak === undefined || addsNone ? 0 : parseDuration(wave.soak)
   const begun = begunSoak(view.recorded, soakMs)
@@ -148,6 +155,18 @@ function begunSoak(
 /** When its soak was over, if it is. */
 export function soakedAt(soakUntil: string | undefined, now: Date): string | undefined {
   return soakUntil !== undefined && Date.parse(soakUntil) <= now.getTime() ? soakUntil : undefined
+}
+
+/** All that is left of the wave needs a person, and there are others who wait for it. */
+function keptUp({ waves, workers, counts, inNeed = [] }: WaveView, index: number): Reason | undefined {
+  if (counts.open === 0 || counts.open > inNeed.length || counts.size >= workers) return undefined
+  const [first] = inNeed
+  const names = inNeed.slice(0, namedAtMost).join(', ')
+  const who = inNeed.length > namedAtMost ? `${names} and ${inNeed.length - namedAtMost} more` : names
+  const need = inNeed.length > 1 ? 'need' : 'needs'
+  const next = `slipway why ${first} tells what for and what goes on`
+  const message = `wave ${index + 1} of ${waves.length} waits for ${who}, which ${need} a person; ${next}`
+  return { code: 'FailedNodesInTheWay', message }
 }
 
 /** Somebody must have come through: a wave of failures or of nodes that are down proves nothing. */

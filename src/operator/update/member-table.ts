@@ -60,6 +60,13 @@ export class MemberTable {
     return this.#order.wave
   }
 
+  /** Workers of the present wave that need a person. */
+  get inNeed(): readonly string[] {
+    this.#sort()
+    const members = this.#inWave(this.#tally.byStanding.attention)
+    return members.map(({ name }) => name)
+  }
+
   /** A control-plane node failed or needs a person. */
   get controlPlaneBroken(): boolean {
     return this.#tally.isControlPlaneBroken

@@ -238,7 +238,7 @@ export class RunningOperation {
       ...{ recorded, approvals, now, update: this.#operation.update, operationID: this.id },
       waves: this.#strategy.waves,
       workers: this.table.ranked,
-      counts: this.table.wave,
+      ...{ counts: this.table.wave, inNeed: this.table.inNeed },
       soakGate: (index) => this.#terms.checks?.soaking(this.waveStanding, index + 1),
       gate: (index) => this.#terms.checks?.leaving(this.waveStanding, index + 1),
     })
