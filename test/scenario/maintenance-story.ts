@@ -29,20 +29,22 @@ const recordOf = (node: string) => {
   return record
 }
 
-const driversOf = (node: string, { clock, random }: AgentTools) => [
-  jobsDriver({ clock, download: nothing, record: recordOf(node) }),
-  scriptDriver,
-  maintenanceDriver({ clock, random }),
-  rebootDriver,
-]
+const driversWith =
+  (downloadOf: (node: string) => Download) =>
+  (node: string, { clock, random }: AgentTools) => [
+    jobsDriver({ clock, download: downloadOf(node), record: recordOf(node) }),
+    scriptDriver,
+    maintenanceDriver({ clock, random }),
+    rebootDriver,
+  ]
 const jobs: SideTask = {
   name: 'jobs',
   run: (context, signal) => jobReporter(recordOf(context.nodeName)).run(context, signal),
 }
 const plainText = { pack: async (text: string) => text, unpack: async (text: string) => text }
-export const able = (nodes: number): StoryOptions => ({
+export const able = (nodes: number, downloadOf = (_node: string) => nothing): StoryOptions => ({
   nodes,
-  driversOf,
+  driversOf: driversWith(downloadOf),
   sideTasks: [sentinelWatcher, jobs, logDesk(plainText)],
 })
 

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { podDisruptionBudgets } from '../../src/api/kube.ts'
 import { maintenancePolicies, policyName } from '../../src/api/maintenance-policy.ts'
 import type { WindowSpec } from '../../src/api/window.ts'
+import type { Disk } from '../../src/ports/disk.ts'
 import { able, ask, asRoot, files, finish, isLetIn } from './maintenance-story.ts'
 import { play, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
@@ -19,6 +21,13 @@ const clockOf = ({ sim }: StoryCluster) => sim.clock.now().toISOString().slice(8
 
 async function sleepUntil(cluster: StoryCluster, text: string): Promise<void> {
   await cluster.pass(Date.parse(`2026-01-${text}:00Z`) - cluster.sim.clock.nowMs())
+}
+
+const script = 'true\n'
+const job = {
+  name: 'rotate',
+  url: 'http://jobs.example/rotate',
+  sha256: createHash('sha256').update(script).digest('hex'),
 }
 
 /** When each node was taken. */
@@ -212,6 +221,51 @@ describe('windows', () => {
     const booted = () => cluster.state('w1')?.status?.agent?.bootID
     await cluster.until('it boots', () => booted() !== undefined && booted() !== before, hour)
     await cluster.until('it is back again', () => cluster.ledger.grants.length === 0)
+  })
+
+  let diskOf: (node: string) => Disk
+  const fetching = able(2, (node) => ({
+    fetch: async ({ to }) => {
+      await diskOf(node).makeFolder(to.slice(0, to.lastIndexOf('/')))
+      await diskOf(node).write(to, script, 0o700)
+      return undefined
+    },
+  }))
+  scenario('a job that was fetched in another window boots no host outside of its own', fetching, async (story) => {
+    const { cluster, person } = story
+    diskOf = (node) => cluster.machine(node).host.disk
+    const windows: WindowSpec[] = [
+      { start: '08:30', end: '09:30', work: ['Maintenance'] },
+      { cron: '0 8 * * mon', duration: '30m', work: ['Reboot'] },
+    ]
+    const { host } = cluster.machine('w1')
+    const before = await host.bootId()
+    const facts = host.facts.bind(host)
+    host.facts = async (signal) => ({ ...(await facts(signal)), rebootRequired: 'libc6' })
+    await person.setsPolicy({
+      windows,
+      reboots: { sentinels: ['/var/run/reboot-required'] },
+      maintenance: { jobs: [job] },
+    })
+    const order = () => cluster.state('w1')?.spec.order
+    const taken = new Set<unknown>()
+    cluster.sim.server.onCommit(() => {
+      if (cluster.ledger.grants.some(({ node }) => node === 'w1')) taken.add(order()?.work.reboot)
+    })
+    await cluster.until(
+      'w1 has fetched it',
+      () => order()?.desired === 'Stage' && order()?.work.reboot === 'IfRequired',
+    )
+    await cluster.until(
+      'all have done it',
+      () => ['w1', 'cp1'].every((name) => cluster.state(name)?.status?.agent?.jobs?.length === 1),
+      2 * hour,
+    )
+    await cluster.until('all is back', () => cluster.ledger.grants.length === 0)
+    expect(await host.bootId()).toBe(before)
+    // It was fetched anew before the node was taken.
+    expect([...taken]).toEqual(['Never'])
+    expect(order()?.work.jobs).toMatchObject([{ name: 'rotate' }])
   })
 
   scenario('a window for reboots only', able(2), async ({ cluster, person }) => {

@@ -7,7 +7,7 @@ import type { Operation } from '../update/operation.ts'
 import { enter, isPast, watchDeadline } from './enter-phase.ts'
 import { isCordoned } from './node-facts.ts'
 import type { DrainReport, NodeAction, NodeView } from './node-view.ts'
-import { earlierFailure, makeOrder } from './order.ts'
+import { earlierFailure, isOutdated, makeOrder, orderID } from './order.ts'
 
 type Entry = DrainReport['blocked'][number]
 
@@ -34,6 +34,10 @@ export function drainNode(view: NodeView, operation: Operation, rollout: Rollout
   if (!isCordoned(node)) return { action: 'cordon' }
   if (!drain && view.podsUnknown === undefined) return { action: 'watchPods' }
   if (drain?.left === 0 && (drain.volumes ?? []).length === 0) {
+    const { order } = view.state.spec
+    if (order?.id === orderID(operation, rollout.attempt) && isOutdated(order, view.work)) {
+      return { action: 'setRollout', rollout: { ...rollout, attempt: rollout.attempt + 1 } }
+    }
     return { action: 'setOrder', order: makeOrder(view, operation, rollout.attempt) }
   }
   const late = isPast(rollout.deadline, view)

@@ -2,6 +2,8 @@
 
 import type { AgentOrder, NodeState, Order, Rollout } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import type { Work } from '../../api/work.ts'
+import { equalJson } from '../merge-patch.ts'
 import { rollOutOf } from '../profile/operation-id.ts'
 import { type Operation, ownerOfOperation } from '../update/operation.ts'
 import { roleOf } from './node-facts.ts'
@@ -52,6 +54,14 @@ export function orderID(operation: Operation, attempt: number): string {
 
 export function belongsTo(order: Order, operationID: string): boolean {
   return operationOfOrder(order) === operationID
+}
+
+/**
+ * Staged for other work than is asked for by now. An agent takes no order of a name it knows with other work, so this is another
+ * attempt. Only maintenance: what windows let it do changes while it waits.
+ */
+export function isOutdated({ kind, desired, work }: Order, asked: Work): boolean {
+  return kind === 'Maintenance' && desired === 'Stage' && !equalJson(work, asked)
 }
 
 export function operationOfOrder({ id }: Order): string {

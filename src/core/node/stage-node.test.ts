@@ -284,3 +284,48 @@ it('staging is unheard where the agent has not taken the order in good time', ()
   const taken = viewOf({ order: stage, rollout: rollout('Staging', { reason }), report: report('Accepted') })
   expect(stagingState(taken.state, id)).toBe('asked')
 })
+
+describe('maintenance whose windows changed since it was fetched', () => {
+  const jobs = [{ name: 'rotate', sha256: 'a'.repeat(64), url: 'http://jobs.example/rotate' }]
+  const kind = 'Maintenance' as const
+  const work = { jobs, reboot: 'Never' as const }
+  const old = order({ kind, desired: 'Stage', work: { jobs, reboot: 'IfRequired' } })
+  const maintenance = { ...operation, kind, work }
+  const asked = (given: Given) => ({
+    ...viewOf(given),
+    work,
+    operation: given.grant === null ? undefined : maintenance,
+  })
+  const told = rollout('Staging', { kind, cordon: undefined, takenAt: undefined })
+
+  it.each(['Accepted', 'Staged'] as const)('is fetched anew, as another order, when its agent said %s', (state) => {
+    const view = { ...asked({ ...staging, order: old, report: report(state), rollout: told }), staging: maintenance }
+    expect(decideNode(view)).toMatchObject({ action: 'setOrder', order: { id: `${id}/2`, desired: 'Stage', work } })
+    const again = { ...old, id: `${id}/2`, work }
+    const given = { ...staging, order: again, report: report('Staged', { id: again.id }), rollout: told }
+    expect(decideNode({ ...asked(given), staging: maintenance })).toEqual(wait())
+  })
+
+  it('stays where the agent has given its last word', () => {
+    const given = { ...staging, order: old, report: report('Failed', { reason }), rollout: told }
+    expect(decideNode({ ...asked(given), staging: maintenance })).toMatchObject({
+      action: 'setRollout',
+      rollout: { phase: 'Failed', attempt: 1 },
+    })
+  })
+
+  it('runs as another order when its node is drained already: an agent knows this one with other work', () => {
+    const node = { cordoned: true, mark: id }
+    const drain = { total: 2, left: 0, blocked: [] }
+    const draining = rollout('Draining', { kind, deadline: at(600) })
+    const given = { node, drain, order: old, report: report('Staged') }
+    expect(decideNode(asked({ ...given, rollout: draining }))).toMatchObject({
+      action: 'setRollout',
+      rollout: { phase: 'Draining', attempt: 2, deadline: at(600) },
+    })
+    expect(decideNode(asked({ ...given, rollout: { ...draining, attempt: 2 } }))).toMatchObject({
+      action: 'setOrder',
+      order: { id: `${id}/2`, desired: 'Run', work },
+    })
+  })
+})

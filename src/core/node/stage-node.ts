@@ -11,7 +11,7 @@ import { isDrainNeeded } from './drain-needed.ts'
 import { isPast, watchDeadline } from './enter-phase.ts'
 import { isReady } from './node-facts.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
-import { attemptOf, belongsTo, completedBefore, lastWord, makeOrder, nextAttempt } from './order.ts'
+import { attemptOf, belongsTo, completedBefore, isOutdated, lastWord, makeOrder, nextAttempt } from './order.ts'
 
 /** How long an agent may take to say how its staging ended. */
 const tellingMs = 5 * 60_000
@@ -42,6 +42,9 @@ export function stageNode(view: NodeView, operation: Operation): NodeAction {
     return busy ? { action: 'wait' } : { action: 'setOrder', order: stagingOrder(view, operation, next) }
   }
   if (attemptOf(order) < next) return { action: 'setOrder', order: stagingOrder(view, operation, next) }
+  if (isOutdated(order, view.work) && !lastWord(order, state)) {
+    return { action: 'setOrder', order: stagingOrder(view, operation, attemptOf(order) + 1) }
+  }
   if (isDrainNeeded(operation, state)) return { action: 'wait' }
   const report = state.status?.agent?.order
   if (report?.id !== order.id) return awaitAgent(view, operation, order, accepting(view, operation))

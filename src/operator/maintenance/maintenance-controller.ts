@@ -91,7 +91,10 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
     const known = operations.get(`${maintenancePrefix}${name}`)
     const terms = termsOf(name, policy)
     if (known?.id === operation.id) {
-      if (known.adopt(terms, operation) !== 'same') options.wakeGrants()
+      if (known.adopt(terms, operation) !== 'same') {
+        options.wakeNode(name)
+        options.wakeGrants()
+      }
       // A policy that was made anew does not own the scripts yet.
       return (await areJobsReady(operation, signal)) ? undefined : retryMs
     }
@@ -144,7 +147,7 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
       isDone: () => false,
       // Without a budget of the cluster's own it is one node at a time, counting all that are away.
       ...(!policy?.spec.budgets?.length && { budgets: [{ name: 'maintenance', maxUnavailable: 1 }] }),
-      held: () => failedElsewhere(name),
+      held: () => failedElsewhere(name) ?? fetchesAnew(name),
     }
   }
 
@@ -156,6 +159,12 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
       code: 'FailuresReached',
       message: `maintenance of ${node} failed or needs a person; no other node is taken before`,
     }
+  }
+
+  /** Nothing is fetched after the drain that could be before. */
+  function fetchesAnew(name: string): Reason | undefined {
+    if (book.holderOf(name) !== undefined || !source.isOutdated(name)) return undefined
+    return { code: 'NodesStaging', message: `${name} fetches and checks anew what may be done in this window` }
   }
 
   async function areJobsReady({ work }: Operation, signal: AbortSignal): Promise<boolean> {

@@ -8,7 +8,7 @@ import { drainOf } from '../../core/drain/drain-policy.ts'
 import { gatesOf } from '../../core/gates/gate.ts'
 import { isStillWished, maintenancePrefix, type Wish, wishOf } from '../../core/maintenance/wish.ts'
 import { holdOf, isPutBack } from '../../core/node/node-marks.ts'
-import { atRest, belongsTo, lastWord } from '../../core/node/order.ts'
+import { atRest, belongsTo, isOutdated, lastWord, operationOfOrder } from '../../core/node/order.ts'
 import { openPartOf, workKindsOf } from '../../core/time/work-kinds.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -49,6 +49,19 @@ export class MaintenanceSource implements OperationSource {
     return work && operationOfMaintenance(id, work, this.#cluster.policy)
   }
 
+  /** As it is now: the operation that runs may not have been looked at since a window opened or closed. */
+  workFor({ id, work }: Operation, node: string): Work {
+    return this.#workOf(id, node) ?? work
+  }
+
+  /** What the node fetched, or is about to, is for other work than may be done now. */
+  isOutdated(name: string): boolean {
+    const { order } = this.#cluster.states.get(name)?.spec ?? {}
+    if (order?.kind !== 'Maintenance') return false
+    const work = this.#workOf(operationOfOrder(order), name)
+    return work !== undefined && isOutdated(order, work)
+  }
+
   /** Tells of an operation whether windows or a hold keep it from its node at this instant. */
   shutNow(): (operation: Operation) => boolean {
     const shut = new Set(workKinds.filter((kind) => !this.#options.isOpen(kind)))
@@ -58,7 +71,7 @@ export class MaintenanceSource implements OperationSource {
     }
   }
 
-  /** An order that was written stands as it is; before that the node is emptied for all that is wished by then. */
+  /** An order that may run stands as it is; before that the node is emptied for all that is wished by then. */
   #workOf(id: string, name: string): Work | undefined {
     const state = this.#cluster.states.get(name)
     const wish = this.wish(name)
@@ -70,11 +83,20 @@ export class MaintenanceSource implements OperationSource {
       // What failed after its work was done, at a gate, asks for nothing any more, and is not fit until a person has put it back.
       const isDone = state && lastWord(order, state)?.state === 'Succeeded'
       const isKept = isDone && !(hasFailed && this.#isReleased(id, name))
-      return isUnderWay || isKept || isStillWished(order.work, wish) ? order.work : undefined
+      if (isUnderWay || isKept) return order.work
+      if (!wish || !isStillWished(order.work, wish)) return undefined
+      return hasFailed ? order.work : this.#stagedWork(id, order.work, wish)
     }
     // Being emptied under this name already; else a name is good for its own wish only.
     const isBegun = rollout?.operationID === id && !hasFailed && !atRest.has(rollout.phase)
     return wish && (isBegun || wish.id === id) ? openPartOf(wish.work, this.#options.isOpen) : undefined
+  }
+
+  /** What was fetched may wait for days: the reboot is as windows are when it is used, not as they were then. */
+  #stagedWork(id: string, staged: Work, { id: wished, work }: Wish): Work {
+    const { reboot: _then, ...rest } = staged
+    const asked = wished === id ? work : { ...rest, ...(work.reboot && { reboot: work.reboot }) }
+    return openPartOf(asked, this.#options.isOpen)
   }
 
   /** Put back by a person, and its slot has been returned. */
