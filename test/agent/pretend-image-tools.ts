@@ -75,13 +75,13 @@ export class PretendImageTools {
     this.registry.set(image.digest, image)
   }
 
-  /** The machine goes down, orderly or not, and up again; the agent with it. */
-  boot(how: 'orderly' | 'power loss'): void {
+  /** The machine goes down, orderly or not, and up again; the agent with it. A person may pick another entry of the boot menu. */
+  boot(how: 'orderly' | 'power loss', entry = 0): void {
     this.#bench.kill()
     if (this.staged && how === 'orderly') this.deployments = [this.staged, this.booted]
     this.staged = undefined
     this.transaction = undefined
-    this.booted = this.deployments[0] ?? this.booted
+    this.booted = this.deployments[entry] ?? this.booted
     this.#starts += 1
     this.#bench.host.losePower(() => 0)
     this.putFile('/run/ostree-booted', '')
@@ -114,12 +114,12 @@ export class PretendImageTools {
     if (program === 'ostree' && args[0] === 'checkout') return this.#checkOut(args)
     if (program === '/bin/sh') return this.#rollBack()
     if (program === 'ostree' && args[0] === 'container') return args.includes('--help') ? done() : this.#pull(args)
-    if (program === 'ostree' && args[1] === 'undeploy') return this.#unstage()
+    if (program === 'ostree' && args[1] === 'undeploy') return this.#undeploy()
     if (program !== this.#engine) return { exitCode: 127, stdout: '', stderr: '' }
     if (args[0] === 'status') return done(this.#engine === 'bootc' ? this.#bootc() : this.#rpmOstree())
     if (args[0] === 'cancel') return this.#cancel()
     if (this.transaction) return failed('error: Transaction in progress: rebase')
-    if (args[0] === 'cleanup') return this.#unstage()
+    if (args[0] === 'cleanup') return this.#cleanUp()
     return args.includes('--download-only') ? this.#pull(args) : this.#stage(args)
   }
 
@@ -206,12 +206,26 @@ export class PretendImageTools {
 
   #stage(args: readonly string[]): CommandResult {
     if (this.isRegistryAway) return failed('error: connection refused')
+    const first = this.staged ?? this.deployments[0]
+    if (first?.digest === digestIn(args)) {
+      return this.#engine === 'bootc' ? done('Image specification is unchanged.') : failed('Old and new refs are equal')
+    }
     this.staged = { digest: digestIn(args), serial: 0 }
     return done()
   }
 
-  #unstage(): CommandResult {
+  /** Of all that stands before what is booted. */
+  #cleanUp(): CommandResult {
     this.staged = undefined
+    this.deployments = this.deployments.slice(this.deployments.indexOf(this.booted))
+    return done()
+  }
+
+  /** Of the first alone. */
+  #undeploy(): CommandResult {
+    if (this.staged) this.staged = undefined
+    else if (this.deployments[0] === this.booted) return failed('error: Cannot undeploy currently booted deployment 0')
+    else this.deployments = this.deployments.slice(1)
     return done()
   }
 

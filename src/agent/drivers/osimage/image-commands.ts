@@ -71,7 +71,10 @@ export function stageCommand(plan: ImagePlan): Argv {
   }
 }
 
-/** Drops the staged deployment. `bootc rollback` would also turn the boot order around. */
+/**
+ * Drops what the next boot would start in place of what is booted: the staged deployment, else the first of the boot menu. `bootc
+ * rollback` would also turn the boot order around.
+ */
 export const unstageCommands: Readonly<Record<ImageEngine, Argv>> = {
   'rpm-ostree': ['rpm-ostree', 'cleanup', '--pending'],
   bootc: ['ostree', 'admin', 'undeploy', '0'],

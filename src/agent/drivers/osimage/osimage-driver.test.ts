@@ -258,6 +258,39 @@ describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) =>
     expect(host.tools.staged).toBeUndefined()
   })
 
+  it.each([
+    ['by itself', 'Run', 'Failed'],
+    ['with its order withdrawn', 'Withdraw', 'Withdrawn'],
+  ] as const)('past which a person boots the old one starts with no later boot (%s)', async (_, desired, end) => {
+    const host = machine(engine)
+    begin(host, imageOrder())
+    await host.bench.clock.until(() => host.bench.host.reboots === 1)
+    host.bench.cluster.place(imageOrder(undefined, { desired }))
+    host.tools.boot('orderly', 1)
+    expect(host.tools.booted.digest).toBe(old.digest)
+    await host.tools.until(end)
+    expect(host.guardIsThere()).toBe(false)
+    host.tools.boot('orderly')
+    expect(host.tools.booted.digest).toBe(old.digest)
+  })
+
+  it('that the boot menu still starts keeps its guard and its order open', async () => {
+    const host = machine(engine)
+    begin(host, imageOrder())
+    await host.bench.clock.until(() => host.bench.host.reboots === 1)
+    host.bench.cluster.place(imageOrder(undefined, { desired: 'Withdraw' }))
+    // Somebody has pinned it: the tools say that all went well.
+    host.tools.override = ([, ...args]) =>
+      args.includes('cleanup') || args.includes('undeploy') ? { exitCode: 0, stdout: '', stderr: '' } : undefined
+    host.tools.boot('orderly', 1)
+    await host.bench.clock.until(() => host.bench.order?.reason?.code === 'ImageToolFailed')
+    expect(host.bench.order).toMatchObject({ state: 'Running' })
+    expect(host.guardIsThere()).toBe(true)
+    host.tools.override = () => undefined
+    await host.tools.until('Withdrawn')
+    expect(host.guardIsThere()).toBe(false)
+  })
+
   it('that never boots is not tried for ever', async () => {
     const host = machine(engine)
     begin(host, imageOrder())

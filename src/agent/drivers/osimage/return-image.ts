@@ -2,7 +2,7 @@
 
 import type { ImagePlan } from '../../../api/os-image.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
-import type { ImageStatus } from '../../../core/image/status.ts'
+import type { Deployment, ImageStatus } from '../../../core/image/status.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ActStep, StepContext } from '../driver.ts'
 import { hasGuardFiles, removeGuard } from './boot-guard.ts'
@@ -42,20 +42,40 @@ export async function leaveBooted(
   return await rebootAndWait(context, clock, signal)
 }
 
-/** Nothing was booted yet: the next boot starts what it would have started before. */
+/** It is not booted: the next boot starts what it would have started before. The guard goes last, it stands in for what fails here. */
 export async function dropStaged(context: StepContext, signal: AbortSignal): Promise<void> {
   const plan = await planOf(context)
-  const { staged, engine } = await idleStatus(context.host, signal)
-  if (isWanted(plan, staged)) await run(context, unstageCommands[engine], signal)
+  const status = await idleStatus(context.host, signal)
+  if (isToStart(plan, status)) {
+    await run(context, unstageCommands[status.engine], signal)
+    const { next } = await imageStatus(context.host, signal)
+    // Another of the same image may lie below it, or somebody has pinned it.
+    if (isWanted(plan, next)) throw new SlipwayError('ImageToolFailed', `${stillStarts(next)}; ${lookAtPins}`)
+  }
   await removeGuard(context.host, signal)
+}
+
+/**
+ * Staged, or already what the boot menu starts: a shutdown makes that of it, and then a person or the boot loader may have picked
+ * the old entry.
+ */
+function isToStart(plan: ImagePlan, { booted, staged, next }: ImageStatus): boolean {
+  return isWanted(plan, staged) || (!isWanted(plan, booted) && isWanted(plan, next))
+}
+
+const lookAtPins = 'see with `ostree admin status` on the host whether somebody pinned it'
+
+function stillStarts(next: Deployment): string {
+  return `the next boot would still start ${nameOf(next)}`
 }
 
 async function whatIsLeft(context: StepContext, signal: AbortSignal): Promise<string | undefined> {
   const plan = await planOf(context)
   if (hadItBefore(plan)) return undefined
-  const { booted, staged }: ImageStatus = await imageStatus(context.host, signal)
+  const { booted, staged, next }: ImageStatus = await imageStatus(context.host, signal)
   if (isWanted(plan, booted)) return `${nameOf(booted)} is still booted`
   if (isWanted(plan, staged)) return 'the new image is still staged'
+  if (isWanted(plan, next)) return stillStarts(next)
   return (await hasGuardFiles(context.host)) ? 'the boot guard is still there' : undefined
 }
 
