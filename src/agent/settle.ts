@@ -8,7 +8,6 @@ import type { Clock } from '../ports/clock.ts'
 import type { Driver, Step, StepContext } from './drivers/driver.ts'
 import { endLongWork } from './drivers/long-work.ts'
 import type { OrderFolder } from './journal/order-folder.ts'
-import { hasRun } from './reopen-lost.ts'
 import { hasBegun, progressReport } from './report.ts'
 
 interface Unsettled {
@@ -42,9 +41,11 @@ export async function settle(task: Unsettled, reason: Reason | undefined, signal
   }
 }
 
-/** It has taken itself back, or tried to and said what is left. */
+/** Its way back was seen to its end; one that was only begun may have left anything. */
 function hasGoneBack({ undo }: Driver, { folder, order }: Unsettled): boolean {
-  return undo.possible && undo.steps(order).some(({ name }) => hasRun(folder, folder.names.indexOf(name)))
+  const steps = undo.possible ? undo.steps(order) : []
+  const isDone = ({ name }: Step) => folder.steps[folder.names.indexOf(name)]?.done !== undefined
+  return steps.length > 0 && steps.every(isDone)
 }
 
 /** What was fetched or staged beside the steps. */

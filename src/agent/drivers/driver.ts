@@ -127,7 +127,7 @@ export interface Driver {
   /** In order; the same for the same order, always. */
   steps(order: Order): readonly Step[]
   /**
-   * Asked before the last word on an order that was begun and did not succeed, unless this driver's way back has run: takes away what
+   * Asked before the last word on an order that was begun and did not succeed, unless this driver's way back is done: takes away what
    * would still change the host by itself later, whichever driver's step brought it there. The order stays open, and it is asked again,
    * until it does not throw.
    */

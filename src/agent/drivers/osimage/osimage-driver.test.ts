@@ -291,6 +291,22 @@ describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) =>
     expect(host.guardIsThere()).toBe(false)
   })
 
+  it('whose way back fails is told of, and its order stays open until nothing of it is left', async () => {
+    const host = machine(engine)
+    begin(host, imageOrder())
+    await host.bench.clock.until(isBeingStaged(host))
+    host.tools.override = ([, ...args]) =>
+      args.includes('cleanup') || args.includes('undeploy') ? { exitCode: 1, stdout: '', stderr: 'busy' } : undefined
+    host.bench.cluster.place(imageOrder(undefined, { desired: 'PutBack' }))
+    await host.bench.clock.until(() => host.bench.order?.reason?.message.includes('busy') === true)
+    expect(host.bench.order?.state).toBe('Running')
+    expect(host.guardIsThere()).toBe(true)
+    host.tools.override = () => undefined
+    await host.bench.clock.until(() => host.bench.order?.finishedAt !== undefined)
+    expect(host.tools.staged).toBeUndefined()
+    expect(host.guardIsThere()).toBe(false)
+  })
+
   it('that never boots is not tried for ever', async () => {
     const host = machine(engine)
     begin(host, imageOrder())
