@@ -28,6 +28,7 @@ import {
 import { hasRun, reopenLost } from './reopen-lost.ts'
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
 import { endWork, mustSettle, settle } from './settle.ts'
+import { knowing } from './step-run.ts'
 import { runStep, type StepOutcome } from './step-runner.ts'
 import { stuckCode } from './stuck-disk.ts'
 import { planUndo, type UndoPlan } from './undo-plan.ts'
@@ -275,6 +276,7 @@ async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promis
       result.outcome === 'failed'
         ? result.failed
         : { index, finishedAt: shop.clock.now(), reason: unstarted(step, result.permission.reason) }
+    if (await isSettled(task, index, step, second.reason, signal)) continue
     const left = folder.names.filter((_, at) => at >= index && isToRun(at))
     const both = { failed: [...broken, second], reason: undoFailed(reason, second, left, shop.nodeName) }
     return await closeUnfinished(task, 'Failed', both, signal)
@@ -284,6 +286,19 @@ async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promis
   const ran = folder.names.filter((_, at) => at >= first && hasRun(folder, at))
   const told = rolledBack ? takenBack(reason, plan, ran) : reason
   return await closeUnfinished(task, 'Failed', { failed: broken, reason: told, rolledBack }, signal)
+}
+
+/** The last look at the host may take back what the step could not, or had no time for: then the step is done. */
+async function isSettled(task: Task, index: number, step: Step, reason: Reason, signal: AbortSignal): Promise<boolean> {
+  if (!mustSettle(task)) return false
+  await settle(task, reason, signal)
+  const { shop, folder, context } = task
+  const { begun } = folder.steps[index] ?? {}
+  if (!(await step.holds?.(knowing(context, begun), signal))) return false
+  const started = begun && { startedAt: begun.startedAt }
+  const finishedAt = shop.clock.now().toISOString()
+  await folder.finish(index, { step: step.name, starts: begun?.starts ?? 0, ...started, finishedAt })
+  return true
 }
 
 function unstarted({ name }: Step, { code, message }: Reason): Reason {

@@ -244,6 +244,16 @@ describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) =>
     expect(host.guardIsThere()).toBe(false)
   })
 
+  it('that is staged for longer than its order has time is taken back, and that is said', async () => {
+    const host = machine(engine)
+    host.tools.stagesInMs = 3_600_000
+    begin(host, imageOrder(undefined, { timeout: '5m' }))
+    await host.tools.until('Failed')
+    expect(host.bench.order).toMatchObject({ rolledBack: true, reason: { code: 'StepTimedOut' } })
+    expect(stepStates(host.bench)?.at(-1)).toBe('return-image Succeeded')
+    expect(host.guardIsThere()).toBe(false)
+  })
+
   it('that cannot be dropped is told of, and its order stays open until it can', async () => {
     const host = machine(engine)
     begin(host, imageOrder())
