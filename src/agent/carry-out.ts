@@ -97,9 +97,10 @@ export async function carryOut(
     if (folder.steps[index]?.done) continue
     const mayTake = !whyBackNow(task) || (await isRunning(task, index))
     const result = mayTake ? await takeStep(task, index, step, signal) : undefined
-    if (result?.outcome === 'failed') return await undo(task, result.failed, signal)
-    // It may have been asked back while the step waited.
+    // It may have been asked back while the step waited, to start or to be tried again.
     const back = result?.outcome === 'done' ? undefined : whyBackNow(task)
+    if (result?.outcome === 'failed' && !(back && hasTriesLeft(task, index, step)))
+      return await undo(task, result.failed, signal)
     if (back) return await undo(task, { index, finishedAt: shop.clock.now(), reason: back }, signal)
     if (result?.outcome === 'stopped') {
       const { end, reason } = result.permission
@@ -217,15 +218,17 @@ async function takeStep(task: Task, index: number, step: Step, signal: AbortSign
 /** Asked for again after each wait: meanwhile the order may have been withdrawn, or its time is over. */
 async function mayStart(task: Task, step: Step, deadline: Deadline, signal: AbortSignal): Promise<Permission> {
   const { shop, folder, order, steps, context } = task
+  // What takes it back is what was asked for: it waits as any other step.
+  const isWork = folder.accepted.steps.includes(step.name)
   for (let waits = 1; ; waits++) {
+    const back = isWork ? whyBackNow(task) : undefined
+    if (back) return stopped(back)
     const permission = task.stop
       ? stopped(task.stop)
       : await permissionToStart(shop, order, step.disruptive, deadline, signal)
     if (!permission.may) return permission
     const reason = await shop.obstacle?.look(step, order, context, signal)
     if (!reason) return permission
-    const back = whyBackNow(task)
-    if (back) return stopped(back)
     shop.log.warn('a step waits', { order: order.id, step: step.name, code: reason.code, message: reason.message })
     shop.tell({ ...progressReport(folder, steps), reason })
     await sleep(shop.clock, Math.min(deadline.leftMs(), backOffMs(obstacleBackOff, waits, shop.random)), signal)
@@ -236,6 +239,11 @@ async function mayStart(task: Task, step: Step, deadline: Deadline, signal: Abor
 function whyBackNow(task: Task): Reason | undefined {
   const reason = askedBack(task.shop, task.order)
   return reason && undoOf(task).isWhole ? reason : undefined
+}
+
+/** One that would be tried again has not failed. */
+function hasTriesLeft({ folder }: Task, index: number, { attempts }: Step): boolean {
+  return (folder.steps[index]?.begun?.failures ?? 0) + 1 < attempts
 }
 
 /** Left by an earlier life: it comes to its end first, or it would bring about again what is taken back. */

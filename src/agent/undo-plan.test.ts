@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentBench, idleAgent, kubernetesOrder, scriptOrder } from '../../test/agent/agent-bench.ts'
 import type { Order } from '../api/node-state.ts'
+import type { AgentOptions } from './agent.ts'
 import type { Driver, Step, Undo } from './drivers/driver.ts'
 import { rehearsalDrivers } from './drivers/rehearsal-kubernetes.ts'
 import type { StepRecord } from './journal/order-folder.ts'
@@ -149,11 +150,11 @@ describe('an order that failed past the point of no return', () => {
 
 describe('an order that is to be put back', () => {
   const steps = ['first', 'second', 'third']
-  const started = async (drivers: readonly Driver[], part: Partial<Order> = {}) => {
+  const started = async (drivers: readonly Driver[], part: Partial<Order> = {}, agent: Partial<AgentOptions> = {}) => {
     const bench = await idleAgent()
     bench.kill()
     bench.drivers = drivers
-    bench.restart()
+    bench.restart(agent)
     bench.cluster.place(scriptOrder({ rollback: 'All', ...part }))
     return bench
   }
@@ -221,6 +222,45 @@ describe('an order that is to be put back', () => {
     bench.cluster.place(back)
     await bench.clock.until(bench.hasEnded('Succeeded'))
     expect(ran(bench)).toEqual(steps)
+  })
+
+  it('does not try a step again that failed meanwhile', async () => {
+    const patient = { ...script, steps: () => [{ ...step('first'), attempts: 3 }] }
+    const bench = await started([patient])
+    const { behave } = bench.host
+    bench.host.behave = (job) => (job.argv[0] === 'first' ? { ms: 1000, exitCode: 3 } : behave(job))
+    await bench.clock.until(() => ran(bench).length === 1)
+    bench.cluster.place(back)
+    await bench.clock.until(bench.hasEnded('Withdrawn'))
+    expect(ran(bench)).toEqual(['first', 'undo-script'])
+    expect(bench.order).toMatchObject({ rolledBack: true, reason: { code: 'OrderWithdrawn' } })
+  })
+
+  it('has failed where its step has, for the last time', async () => {
+    const bench = await started([script])
+    breakStep(bench, 'first')
+    await bench.clock.until(() => ran(bench).length === 1)
+    bench.cluster.place(back)
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(bench.order).toMatchObject({ rolledBack: true, reason: { code: 'StepFailed' } })
+  })
+
+  it('waits for an obstacle to pass before it undoes what it did', async () => {
+    let isInTheWay = true
+    const look = ({ name }: Step) =>
+      Promise.resolve(
+        name === 'undo-script' && isInTheWay
+          ? { code: 'EtcdUnhealthy' as const, message: 'a member is away' }
+          : undefined,
+      )
+    const bench = await started([script], {}, { obstacle: { look } })
+    await bench.clock.until(() => ran(bench).length === 1)
+    bench.cluster.place(back)
+    await bench.clock.until(() => bench.order?.reason?.code === 'EtcdUnhealthy' || bench.order?.state === 'Failed')
+    isInTheWay = false
+    await bench.clock.until(() => bench.order?.finishedAt !== undefined)
+    expect(bench.order).toMatchObject({ state: 'Withdrawn', rolledBack: true })
+    expect(ran(bench)).toEqual(['first', 'undo-script'])
   })
 
   it('has failed where undoing fails', async () => {

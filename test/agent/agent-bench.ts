@@ -103,9 +103,9 @@ export class AgentBench {
     return dead
   }
 
-  restart(): void {
+  restart(part: Partial<AgentOptions> = {}): void {
     this.disk.budget = Number.POSITIVE_INFINITY
-    this.start()
+    this.start(part)
   }
 
   hasEnded(state: string): () => boolean {
