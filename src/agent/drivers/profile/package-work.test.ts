@@ -29,7 +29,7 @@ async function debian() {
     'dpkg --print-architecture': 'amd64\n',
     'dpkg-query --show': () => `${[...installed.values()].join('\n')}\n`,
     'dpkg --audit': 'The following packages are only half configured:\n man-db\n',
-    update: () => ({ exitCode: 100, stderr: repositories.said }),
+    update: () => ({ exitCode: repositories.said === '' ? 0 : 100, stderr: repositories.said }),
   })
   await bench.put('/usr/bin/apt-get', '')
   await bench.put('/var/lib/dpkg/status', '')
@@ -81,17 +81,28 @@ describe('packages of a profile', () => {
     expect(await step.argv(bench.context, bench.signal)).toEqual(['true'])
   })
 
+  const prior = { version: '4.4-1', held: false }
+  const known: ProfileRecord = {
+    ...emptyRecord,
+    packages: [{ name: 'chrony', whenRemoved: 'Restore', prior, wanted: true }],
+  }
+
   it('that cannot be put back are asked for once', async () => {
     const { bench, repositories, staged } = await debian()
-    const prior = { version: '4.4-1', held: false }
-    const known: ProfileRecord = {
-      ...emptyRecord,
-      packages: [{ name: 'chrony', whenRemoved: 'Restore', prior, wanted: true }],
-    }
-    repositories.said = 'E: The repository is not signed'
+    // They are there, and offer no chrony of any version.
+    repositories.said = ''
     expect(await staged(state({ name: 'htop' }), known)).toBeUndefined()
     expect(bench.warnings).toEqual([expect.stringMatching(/^packages cannot be put back/)])
     repositories.said = 'E: Failed to fetch http://deb.example: connection refused'
     expect(await staged(state({ name: 'htop' }), known)).toBeUndefined()
+  })
+
+  it('that cannot be put back as things are stay asked for', async () => {
+    const { bench, repositories, staged } = await debian()
+    repositories.said = 'E: The repository is not signed'
+    expect(await staged(state({ name: 'htop' }), known)).toMatchObject({ code: 'RepositoryUntrusted' })
+    expect(bench.warnings).toEqual([])
+    repositories.said = 'E: Failed to fetch http://deb.example: connection refused'
+    await expect(staged(state({ name: 'htop' }), known)).rejects.toThrow('cannot read the package repositories')
   })
 })

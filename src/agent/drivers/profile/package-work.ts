@@ -53,7 +53,7 @@ export async function stagePackages(
     const request = { ...both(forward, back), ...placeOf(staging, { note, target, record }, manager) }
     const result = await stageOnce(staging, manager, wishFor(note, manager, request, signal), signal)
     if (result.ok) return undefined
-    if (isNothing(back)) return result.reason
+    if (isNothing(back) || !isGoneForGood(result.reason)) return result.reason
     await staging.warn(`packages cannot be put back as they were before the profile: ${result.reason.message}`)
     await leaveOut(staging, note, back)
   }
@@ -70,6 +70,11 @@ function placeOf(
   const paths = files.map(({ path }) => path)
   const without = obsolete(record, paths).map(({ path }) => path)
   return { folder, sources: sources.from === 'Host' ? { ...sources, without } : sources }
+}
+
+/** A repository without a signature, a full disk or a hold is put right: what was promised is put back then, not forgotten. */
+function isGoneForGood({ code }: Reason): boolean {
+  return code === 'VersionUnknown' || code === 'BundleIncomplete' || code === 'PackageConflict'
 }
 
 const leftOutNote = (note: string) => `${note}-left-out`
