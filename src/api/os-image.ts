@@ -141,6 +141,9 @@ export const imagePlanSchema = z.strictObject({
 /** It was fetched, and need not be again. */
 export const imageFetchedSchema = z.strictObject({ digest: imageDigest })
 
+/** Whether the host's tool was told to stage it. */
+export const stagingBegunSchema = z.strictObject({ begun: z.literal(true) })
+
 /** How often the machine was asked to boot into it. */
 export const bootTriesSchema = z.strictObject({ tries: z.int().min(0) })
 

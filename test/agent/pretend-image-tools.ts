@@ -247,7 +247,9 @@ export class PretendImageTools {
       'container-image-reference': `${this.origin.prefix}${repository}@${one.digest}`,
       'container-image-reference-digest': one.digest,
     }))
-    return JSON.stringify({ deployments, transaction: this.transaction ? ['rebase', ':1.34', '/one'] : null })
+    const [, name = ''] = this.transaction ?? []
+    const method = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
+    return JSON.stringify({ deployments, transaction: this.transaction ? [method, ':1.34', '/one'] : null })
   }
 
   #bootc(): string {

@@ -90,7 +90,38 @@ it('a tool that does not stop keeps the order open, and says so', async () => {
   host.tools.heedsCancel = false
   await host.comesBackTo({ rollback: 'Never', desired: 'Withdraw' })
   await host.bench.clock.until(() => host.bench.order?.reason?.code === 'ImageToolFailed')
-  expect(host.bench.order).toMatchObject({ state: 'Running', reason: { message: expect.stringContaining('rebase') } })
+  expect(host.bench.order).toMatchObject({
+    state: 'Running',
+    reason: { message: expect.stringContaining('told to stop, and is still busy with “Rebase”') },
+  })
   await host.bench.clock.until(host.bench.hasEnded('Withdrawn'))
+  await host.isAsBefore()
+})
+
+it.each([
+  ['an upgrade, after its own staging', 'upgrade', 'boot-image'],
+  ['a rebase, before its own', 'rebase', 'set-boot-guard'],
+])('what the tool does for somebody else is waited for (%s)', async (_, word, last) => {
+  const host = new SlowMachine()
+  const { bench, tools } = host
+  tools.override = (argv) => {
+    const isThere = last === 'boot-image' ? bench.host.reboots > 0 : argv.includes('enable')
+    if (!isThere || tools.transaction) return undefined
+    tools.transaction = ['rpm-ostree', word]
+    host.place({ desired: 'Withdraw' })
+    tools.override = () => undefined
+    return undefined
+  }
+  host.place({})
+  bench.start()
+  if (last === 'boot-image') {
+    await bench.clock.until(() => bench.host.reboots === 1)
+    await host.comesBackTo({})
+  }
+  await bench.clock.until(() => bench.order?.reason?.message.includes('busy with') === true)
+  expect(bench.order?.state).toBe('Running')
+  expect(tools.asked).not.toContain('rpm-ostree cancel')
+  tools.transaction = undefined
+  await bench.clock.until(bench.hasEnded('Withdrawn'))
   await host.isAsBefore()
 })

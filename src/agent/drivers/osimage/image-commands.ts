@@ -55,6 +55,9 @@ export function downloadCommand(plan: ImagePlan): Argv {
 /** Ends well where `ostree container` is linked in. */
 export const containerProbe: Argv = ['ostree', 'container', 'image', 'pull', '--help']
 
+/** What the daemon of rpm-ostree calls the work of `stageCommand`, as a method of its D-Bus interface. */
+export const stagingTransaction = /^rebase$/i
+
 /** Makes it the staged deployment: what the next orderly reboot starts. */
 export function stageCommand(plan: ImagePlan): Argv {
   switch (plan.engine) {

@@ -45,7 +45,7 @@ export async function leaveBooted(
 /** It is not booted: the next boot starts what it would have started before. The guard goes last, it stands in for what fails here. */
 export async function dropStaged(context: StepContext, signal: AbortSignal): Promise<void> {
   const plan = await planOf(context)
-  const status = await idleStatus(context.host, signal)
+  const status = await idleStatus(context, signal)
   if (isToStart(plan, status)) {
     await run(context, unstageCommands[status.engine], signal)
     const { next } = await imageStatus(context.host, signal)

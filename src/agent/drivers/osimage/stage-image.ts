@@ -6,6 +6,7 @@ import type { Deployment } from '../../../core/image/status.ts'
 import type { ActStep, JobStep, StepContext } from '../driver.ts'
 import { longWork } from '../long-work.ts'
 import { isGuardSet, setGuard } from './boot-guard.ts'
+import { noteStaging } from './idle-status.ts'
 import { stageCommand } from './image-commands.ts'
 import { hadItBefore, imageStatus, isWanted, lastLines, nameOf, planOf } from './image-state.ts'
 
@@ -27,7 +28,11 @@ export const stageImageStep: JobStep = {
   disruptive: false,
   attempts: 10,
   timeoutMs: stageTimeoutMs,
-  argv: async (context) => stageCommand(await planOf(context)),
+  argv: async (context) => {
+    const plan = await planOf(context)
+    await noteStaging(context)
+    return stageCommand(plan)
+  },
   holds: async (context, signal) => {
     const plan = await planOf(context)
     const { booted, staged } = await imageStatus(context.host, signal)
@@ -46,6 +51,7 @@ export async function ensureStaged(context: StepContext, plan: ImagePlan, signal
   if (found && isWanted(plan, found)) return found
   if (context.order.rollback !== 'Never' && !(await isGuardSet(context))) await setGuard(context, plan, signal)
   const work = { name: 'stage-image-again', argv: stageCommand(plan), timeoutMs: stageTimeoutMs }
+  await noteStaging(context)
   const { exitCode, output } = await longWork(context, work, signal)
   const staged = (await imageStatus(context.host, signal)).staged
   if (staged && isWanted(plan, staged)) return staged
