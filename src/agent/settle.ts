@@ -59,7 +59,8 @@ export async function endWork(
   try {
     await endLongWork(context, limit.signal)
   } catch (error) {
-    if (error !== late) throw error
+    // Some throw the reason itself, and timers an error of their own that names it.
+    if (limit.signal.reason !== late) throw error
     await context.warn(late.message)
   } finally {
     cancel()
