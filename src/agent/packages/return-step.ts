@@ -40,6 +40,11 @@ export async function stageReturn(
   return undefined
 }
 
+/** Before other packages are staged under `note`: what was found of the way back from those before does not hold for them. */
+export async function reconsiderReturn({ notes }: Pick<StepContext, 'notes'>, note: string): Promise<void> {
+  if ((await readMark(notes, returnNote(note))) === 'Impossible') await writeMark(notes, returnNote(note), 'UnderWay')
+}
+
 /** From all that is to be changed, and to the versions that are there now. */
 function leadsBack(back: StagedPackages, { packages }: StagedPackages): boolean {
   return packages

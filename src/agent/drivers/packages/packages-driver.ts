@@ -7,7 +7,7 @@ import { packageManagerOf } from '../../packages/find-package-manager.ts'
 import type { PackageManager } from '../../packages/package-manager.ts'
 import { sourcesOf } from '../../packages/package-sources.ts'
 import { packageStep } from '../../packages/package-step.ts'
-import { returnStep, stageReturn } from '../../packages/return-step.ts'
+import { reconsiderReturn, returnStep, stageReturn } from '../../packages/return-step.ts'
 import { stageOnce } from '../../packages/stage-once.ts'
 import type { Driver, Staging, StepContext } from '../driver.ts'
 
@@ -46,7 +46,10 @@ async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | un
     note,
     // What is upgraded is decided once; what comes out meanwhile waits for the next time.
     answers: () => true,
-    stage: () => manager.stageUpgrade(request, signal),
+    stage: async () => {
+      await reconsiderReturn(staging, note)
+      return await manager.stageUpgrade(request, signal)
+    },
   }
   const result = await stageOnce(staging, manager, wish, signal)
   if (!result.ok) return result.reason
