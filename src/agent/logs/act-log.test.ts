@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { AgentBench, scriptOrder } from '../../../test/agent/agent-bench.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import { sleep } from '../../kube/sleep.ts'
 import type { ActStep, Driver } from '../drivers/driver.ts'
+import { followLogs } from '../local-socket/follow-logs.ts'
+import type { SideTask } from '../side-task.ts'
 
 const logPath = '/var/lib/slipway/orders/op-1/logs/step-01-settings.1.log'
 const attributes = { mode: 0o640, owner: 'root', group: 'adm' }
@@ -146,6 +149,35 @@ describe('the log of a step the agent does itself', () => {
     expect(log.startsWith('$ list 1\n[…]xxx')).toBe(true)
     expect(log).toContain('is left out')
     expect(log.endsWith('x end of 40\n')).toBe(true)
+  })
+
+  it('is followed to its end, however long it gets', async () => {
+    const bench = new AgentBench()
+    const act: ActStep['act'] = async ({ host }, signal) => {
+      for (let run = 1; run <= 60; run++) {
+        await host.run({ argv: ['list', String(run)] }, signal)
+        await sleep(bench.clock, 1_000, signal)
+      }
+    }
+    bench.drivers = [driver(act)]
+    bench.host.answer = ({ argv }) => ({ exitCode: 0, stdout: '', stderr: `${'x'.repeat(1e6)} end of ${argv[1]}` })
+    let told = ''
+    const follower: SideTask = {
+      name: 'follower',
+      run: async (context, signal) => {
+        await sleep(context.clock, 5_000, signal)
+        const tell = (text: string) => {
+          told += text
+          return Promise.resolve()
+        }
+        await followLogs(context, {}, 1_000, tell, signal)
+      },
+    }
+    bench.cluster.place(scriptOrder())
+    bench.start({ sideTasks: [follower] })
+    await bench.clock.until(() => bench.order?.finishedAt !== undefined)
+    const runs = [...told.matchAll(/end of ([0-9]+)/g)].map(([, run]) => Number(run))
+    expect([...new Set(runs)]).toEqual(Array.from({ length: 56 }, (_, at) => at + 5))
   })
 
   it('holds nothing up where it cannot be written', async () => {

@@ -9,7 +9,9 @@ import type { OrderFolder } from '../journal/order-folder.ts'
 const outputBytes = 16 * 1024
 const wordLength = 512
 /** Of the log: its beginning, and its end. */
-const [headLength, tailLength] = [256 * 1024, 64 * 1024]
+const [headLength, tailLength] = [224 * 1024, 64 * 1024]
+/** So much it grows beyond before it is cut: who follows it sees by its length alone that there is more, or that it was cut. */
+const slackLength = 32 * 1024
 const leftOut = '\n[slipway: what was done here is left out; the last of it follows]\n'
 
 /** The host, as it tells of what is done to it in the log of that start of a step. */
@@ -92,7 +94,7 @@ class ActLog {
 }
 
 function bounded(text: string): string {
-  if (text.length <= headLength + leftOut.length + tailLength) return text
+  if (text.length <= headLength + leftOut.length + tailLength + slackLength) return text
   return `${text.slice(0, headLength)}${leftOut}${text.slice(-tailLength)}`
 }
 
