@@ -108,6 +108,25 @@ describe('sentinels', () => {
     expect(bench.sentinels?.maintenanceRequired).toBe(again)
   })
 
+  it('are one request, however often they are looked at, after the clock was set back', async () => {
+    const bench = new SentinelBench()
+    bench.drivers = [...bench.drivers, maintenanceDriver(bench)]
+    await bench.touch(maintenance.required)
+    await bench.launch({ maintenance })
+    bench.place({ maintenance }, scriptOrder({ work: { maintenance } }))
+    await bench.clock.until(() => bench.sentinels?.maintenanceInProgress !== undefined)
+    await bench.host.files.remove(maintenance.required)
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    await bench.clock.advance(1_000)
+    bench.clock.setForward(-6 * 3_600_000)
+    await bench.touch(maintenance.required)
+    await bench.clock.advance(10)
+    const asked = bench.sentinels
+    expect(asked?.maintenanceRequired).toBeDefined()
+    await bench.clock.advance(3_600_000)
+    expect(bench.sentinels).toEqual(asked)
+  })
+
   it('are found by the slow check where notifications are lost', async () => {
     const bench = new SentinelBench()
     bench.host.files.watch = () => Promise.reject(new Error('no more watches'))

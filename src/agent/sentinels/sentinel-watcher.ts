@@ -26,6 +26,8 @@ class SentinelWatch {
   #lookout: LinkedAbort | undefined
   #before: Sentinels | undefined
   #isFirstLook = true
+  /** The order whose maintenance was over at the last look. */
+  #over: string | undefined
 
   constructor(context: SideTaskContext) {
     this.#context = context
@@ -104,11 +106,16 @@ class SentinelWatch {
     return seen
   }
 
-  /** The request that was seen last was taken back when its maintenance was over, whether or not that was seen. */
+  /**
+   * The request that was seen last was taken back when its maintenance was over, whether or not that was seen. Told once for each order:
+   * by a clock that was set back any later request would be older than that, at each look.
+   */
   #isServed(): boolean {
     const order = this.#context.store.get(this.#context.nodeName)?.status?.agent?.order
     const step = order?.steps.find(({ name, state }) => name === 'maintenance' && state === 'Succeeded')
-    return Date.parse(step?.finishedAt ?? '') >= Date.parse(this.#before?.maintenanceRequired ?? '')
+    const isTold = step === undefined || order?.id === this.#over
+    this.#over = step && order?.id
+    return !isTold && Date.parse(step.finishedAt ?? '') >= Date.parse(this.#before?.maintenanceRequired ?? '')
   }
 
   /**
