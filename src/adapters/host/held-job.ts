@@ -38,6 +38,8 @@ const [readBytes, reads] = [8192, 512]
  *   Where the disk is full what comes is read and dropped: the job is neither killed nor held up. The reader writes what it
  *   reads at once, so that the log of a job that is killed is there. A daemon the job leaves behind keeps the reader, not this
  *   shell.
+ * - Only the job itself writes into the pipe: a shell that runs a program with its output turned there also says there that it was
+ *   terminated.
  * - Stays until the job has ended also when it is told to terminate, so that as long as the job runs, this does. What was cut
  *   short that way leaves no result: at a shutdown it has not failed, it is run again after the boot.
  * - The exit code is written whole or not at all, and synced (`sync FILE` where the tool knows it, else all).
@@ -69,7 +71,7 @@ mkfifo -m 600 "$pipe" || exit 0
   exec cat >/dev/null
 ) &
 reader=$!
-"$@" >"$pipe" 2>&1
+(exec "$@") >"$pipe" 2>&1
 code=$?
 rm -f "$pipe"
 tries=0
