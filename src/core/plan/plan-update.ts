@@ -143,7 +143,7 @@ function judgeProfiles({ spec, name, profiles = [] }: PlanView, selected: readon
       metadata.deletionTimestamp === undefined && selected.some((node) => selects(nodeSelector, node.metadata.labels))
     )
   })
-  const reason = contradiction(name ?? 'of this file', spec, matched)
+  const reason = contradiction(name ?? 'of this file', workOf(spec, ''), matched)
   return reason && refused(false, reason.code, reason.message)
 }
 

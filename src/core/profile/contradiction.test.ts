@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { nodeProfile } from '../../../test/samples/profiles.ts'
-import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { NodeProfileSpec } from '../../api/node-profile.ts'
+import type { Work } from '../../api/work.ts'
 import { contradiction } from './contradiction.ts'
 
 const kubernetes = { version: 'v1.36.3' }
@@ -9,8 +9,16 @@ const pin = (name: string, version: string, hold?: boolean): NodeProfileSpec => 
   packages: [{ name, version, ...(hold !== undefined && { hold }) }],
 })
 const binary = { name: 'k3s', url: 'https://a.example/k3s', sha256: 'ab'.repeat(32), path: '/usr/local/bin/k3s' }
+const packagesOf = (minor: string) => `https://pkgs.k8s.io/core:/stable:/${minor}/deb/`
+const aptFrom = (...uris: string[]): NodeProfileSpec => ({
+  repositories: [{ name: 'kubernetes', apt: { uris, suites: ['/'], signedBy: '/etc/apt/keyrings/k.gpg' } }],
+})
+const dnfFrom = (baseurl: string): NodeProfileSpec => ({
+  repositories: [{ name: 'kubernetes', dnf: { baseurl, gpgkey: `${baseurl}repodata/repomd.xml.key` } }],
+})
+const fileOf = (path: string, content: string): NodeProfileSpec => ({ files: [{ path, content }] })
 
-const cases: readonly { what: string; update: DirectUpdateSpec; profile: NodeProfileSpec; says?: string }[] = [
+const cases: readonly { what: string; update: Work; profile: NodeProfileSpec; says?: string }[] = [
   { what: 'another kubelet', update: { kubernetes }, profile: pin('kubelet', '1.35.*'), says: 'pins package kubelet' },
   { what: 'this minor', update: { kubernetes }, profile: pin('kubelet', '1.36.*') },
   { what: 'this version', update: { kubernetes }, profile: pin('kubeadm', '1.36.3-1.1') },
@@ -41,6 +49,68 @@ const cases: readonly { what: string; update: DirectUpdateSpec; profile: NodePro
     update: { binary },
     profile: { files: [{ path: '/usr/local/bin/k3s', content: '' }] },
     says: 'replaces /usr/local/bin/k3s',
+  },
+  {
+    what: 'a repository of another minor',
+    update: { kubernetes },
+    profile: aptFrom(packagesOf('v1.35')),
+    says: 'names https://pkgs.k8s.io/core:/stable:/v1.35/deb/ in repository kubernetes: write v1.36 there',
+  },
+  {
+    what: 'a mirror of another minor',
+    update: { kubernetes },
+    profile: aptFrom(packagesOf('v1.36'), 'https://mirror.example/kubernetes/v1.35'),
+    says: 'names https://mirror.example/kubernetes/v1.35 in',
+  },
+  {
+    what: 'dnf’s repository of another minor',
+    update: { kubernetes: { ...kubernetes, components: ['kubelet'] } },
+    profile: dnfFrom('https://pkgs.k8s.io/core:/stable:/v1.35/rpm/'),
+    says: 'DirectUpdate to-1-36 switches the repository of Kubernetes packages to v1.36',
+  },
+  { what: 'a repository of this minor', update: { kubernetes }, profile: aptFrom(packagesOf('v1.36')) },
+  { what: 'a repository of others', update: { kubernetes }, profile: aptFrom('https://example.org/tool/v1.35/deb') },
+  {
+    what: 'a repository, with nothing of its packages',
+    update: { kubernetes: { ...kubernetes, components: ['containerd', 'etcd'] } },
+    profile: aptFrom(packagesOf('v1.35')),
+  },
+  {
+    what: 'a repository, with a bundle',
+    update: { kubernetes, bundle: { sha256: 'ab'.repeat(32), url: 'https://a.example/bundle' } },
+    profile: aptFrom(packagesOf('v1.35')),
+  },
+  {
+    what: 'a repository, with an image',
+    update: { kubernetes, os: { image: 'registry.example/node:2' } },
+    profile: aptFrom(packagesOf('v1.35')),
+  },
+  {
+    what: 'a list of apt',
+    update: { kubernetes },
+    profile: fileOf('/etc/apt/sources.list.d/kubernetes.list', `deb ${packagesOf('v1.35')} /\n`),
+    says: 'keeps /etc/apt/sources.list.d/kubernetes.list at another minor version: write v1.36 there',
+  },
+  {
+    what: 'a repository file of dnf',
+    update: { kubernetes },
+    profile: fileOf('/etc/yum.repos.d/k.repo', '[k]\nbaseurl=https://pkgs.k8s.io/core:/stable:/v1.35/rpm/\n'),
+    says: 'keeps /etc/yum.repos.d/k.repo at another minor version',
+  },
+  {
+    what: 'a list of this minor',
+    update: { kubernetes },
+    profile: fileOf('/etc/apt/sources.list', `deb ${packagesOf('v1.36')} /\n`),
+  },
+  {
+    what: 'a file that apt does not read',
+    update: { kubernetes },
+    profile: fileOf('/etc/apt/sources.list.d/k.list.old', `deb ${packagesOf('v1.35')} /\n`),
+  },
+  {
+    what: 'a list that comes from elsewhere',
+    update: { kubernetes },
+    profile: { files: [{ path: '/etc/apt/sources.list', configMap: { name: 'apt', key: 'list' } }] },
   },
   { what: 'a hold alone', update: { kubernetes }, profile: { packages: [{ name: 'kubelet', hold: true }] } },
 ]

@@ -1,14 +1,16 @@
 // Whether an update would undo what a profile keeps, or a profile what the update does: then neither is begun.
 
-import type { NodeProfile } from '../../api/node-profile.ts'
+import type { NodeProfile, NodeProfileSpec } from '../../api/node-profile.ts'
 import type { ProfilePackage } from '../../api/profile-items.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
-import { componentsOf } from '../update/drivers-for.ts'
+import { addressAtMinor, isRepositoryFile, switchedToMinor } from '../kubernetes/kubernetes-repository.ts'
+import { componentsOf, repositoryMinor } from '../update/drivers-for.ts'
+import type { Version } from '../version.ts'
 import { packageLevel } from './disturbance.ts'
 
 /** What an update does that a profile may want otherwise. */
-type Doing = Pick<Work, 'kubernetes' | 'os' | 'binary'>
+type Doing = Pick<Work, 'kubernetes' | 'os' | 'binary' | 'bundle'>
 
 const runtimePackages = new Set(['containerd', 'containerd.io'])
 
@@ -33,11 +35,45 @@ function clashOf(doing: Doing, { spec: wanted }: NodeProfile): Clash | undefined
     const clash = packageClash(doing, one)
     if (clash) return clash
   }
+  const clash = repositoryClash(doing, wanted)
+  if (clash) return clash
   const { binary } = doing
   if (binary && wanted.files?.some(({ path }) => path === binary.path)) {
     return { update: `replaces ${binary.path}`, profile: 'keeps that file as it is: take it out of spec.files' }
   }
   return undefined
+}
+
+/** Both would write the repository's own file, each its minor version, for ever. */
+function repositoryClash(doing: Doing, wanted: NodeProfileSpec): Clash | undefined {
+  const version = repositoryMinor(doing)
+  if (!version) return undefined
+  const kept = keptAddress(version, wanted) ?? keptFile(version, wanted)
+  const minor = `v${version.major}.${version.minor}`
+  return kept === undefined
+    ? undefined
+    : {
+        update: `switches the repository of Kubernetes packages to ${minor}`,
+        profile: `${kept}: write ${minor} there, or leave the repository to the update`,
+      }
+}
+
+function keptAddress(minor: Version, { repositories = [] }: NodeProfileSpec): string | undefined {
+  for (const { name, apt, dnf } of repositories) {
+    const addresses = [...(apt?.uris ?? []), ...(dnf ? [dnf.baseurl] : [])]
+    const other = addresses.find((address) => (addressAtMinor(address, minor) ?? address) !== address)
+    if (other !== undefined) return `names ${other} in repository ${name}`
+  }
+  return undefined
+}
+
+/** The content of ConfigMaps and Secrets is not seen here. */
+function keptFile(minor: Version, { files = [] }: NodeProfileSpec): string | undefined {
+  const other = files.find(
+    ({ path, content = '' }) =>
+      isRepositoryFile(path) && (switchedToMinor(path, content, minor) ?? content) !== content,
+  )
+  return other && `keeps ${other.path} at another minor version`
 }
 
 function packageClash({ kubernetes, os }: Doing, wanted: ProfilePackage): Clash | undefined {

@@ -1,4 +1,5 @@
 import type { Component, KubernetesWork, Work } from '../../api/work.ts'
+import { parseVersion, type Version } from '../version.ts'
 
 const byComponent: Readonly<Record<Component, string>> = {
   kubeadm: 'kubeadm',
@@ -18,6 +19,17 @@ export function componentsOf({ components }: Pick<KubernetesWork, 'components'>)
 export function takesKubeletsAlone(work: Pick<KubernetesWork, 'components'>): boolean {
   const components = componentsOf(work)
   return components.includes('kubelet') && !components.includes('kubeadm')
+}
+
+/** Which minor version a host's repository of Kubernetes packages names afterwards; undefined where it stays as it is. */
+export function repositoryMinor({
+  kubernetes,
+  bundle,
+  os,
+}: Pick<Work, 'kubernetes' | 'bundle' | 'os'>): Version | undefined {
+  if (!kubernetes || bundle || os?.image !== undefined) return undefined
+  const isPackaged = componentsOf(kubernetes).some((component) => defaultComponents.includes(component))
+  return isPackaged ? parseVersion(kubernetes.version) : undefined
 }
 
 /** The drivers an agent must have to carry out this work. */
