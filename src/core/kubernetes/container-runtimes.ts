@@ -62,6 +62,11 @@ export const containerRuntimes: readonly ContainerRuntime[] = [
   },
 ]
 
+/** All that may be upgraded with the runtime of a host, whichever it has. */
+export const runtimePackages: ReadonlySet<string> = new Set(
+  containerRuntimes.flatMap(({ packages, companions }) => [...packages, ...companions]),
+)
+
 /** The runtime behind the kubelet's endpoint, `unix:///run/containerd/containerd.sock`; undefined for one we do not know. */
 export function runtimeAt(endpoint: string): ContainerRuntime | undefined {
   // k3s and RKE2 bring a containerd of their own, which comes with their file.

@@ -41,6 +41,17 @@ const cases: readonly { what: string; update: Work; profile: NodeProfileSpec; sa
     profile: pin('containerd', '2.1.*', true),
     says: 'pins package containerd to 2.1.*',
   },
+  ...['docker-ce', 'docker.io', 'moby-engine', 'moby-containerd', 'cri-o', 'iSulad', 'cri-dockerd'].map((name) => ({
+    what: name,
+    update: { kubernetes: { ...kubernetes, components: ['containerd' as const] } },
+    profile: pin(name, '1.*', true),
+    says: `brings ${name} to the newest on offer, but NodeProfile base pins package ${name} to 1.*`,
+  })),
+  {
+    what: 'a runtime that is to be gone, since only what is installed is upgraded',
+    update: { kubernetes: { ...kubernetes, components: ['containerd'] } },
+    profile: { packages: [{ name: 'docker.io', state: 'Absent' }] },
+  },
   { what: 'a held package', update: { os: { packages: 'All' } }, profile: pin('chrony', '4.*', true) },
   { what: 'a runtime left alone', update: { os: { packages: 'All' } }, profile: pin('containerd', '2.1.*') },
   { what: 'a pin', update: { os: { packages: 'All' } }, profile: pin('chrony', '4.*'), says: 'set hold: true' },

@@ -4,6 +4,7 @@ import type { NodeProfile, NodeProfileSpec } from '../../api/node-profile.ts'
 import type { ProfilePackage } from '../../api/profile-items.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
+import { runtimePackages } from '../kubernetes/container-runtimes.ts'
 import { addressAtMinor, isRepositoryFile, switchedToMinor } from '../kubernetes/kubernetes-repository.ts'
 import { componentsOf, repositoryMinor } from '../update/drivers-for.ts'
 import type { Version } from '../version.ts'
@@ -11,8 +12,6 @@ import { packageLevel } from './disturbance.ts'
 
 /** What an update does that a profile may want otherwise. */
 type Doing = Pick<Work, 'kubernetes' | 'os' | 'binary' | 'bundle'>
-
-const runtimePackages = new Set(['containerd', 'containerd.io'])
 
 /** `profiles`: those that select a node of the update. */
 export function contradiction(update: string, doing: Doing, profiles: readonly NodeProfile[]): Reason | undefined {
@@ -86,10 +85,9 @@ function packageClash({ kubernetes, os }: Doing, wanted: ProfilePackage): Clash 
       return { update, profile: `pins package ${name} to ${wanted.version}` }
     }
   }
-  if (components.includes('containerd') && runtimePackages.has(name)) {
-    const update = `brings containerd to the newest version on offer`
-    if (wanted.state === 'Absent') return { update, profile: `wants package ${name} absent` }
-    if (wanted.version !== undefined) return { update, profile: `pins package ${name} to ${wanted.version}` }
+  // Only what is installed is brought there, so a package that is to be absent stays that.
+  if (components.includes('containerd') && runtimePackages.has(name) && wanted.version !== undefined) {
+    return { update: `brings ${name} to the newest on offer`, profile: `pins package ${name} to ${wanted.version}` }
   }
   if (os?.packages && wanted.version !== undefined && wanted.hold !== true && !leftAlone(name)) {
     const profile = `pins package ${name} to ${wanted.version} without hold: set hold: true to keep it back`
