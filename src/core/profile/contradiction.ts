@@ -4,9 +4,10 @@ import type { NodeProfile, NodeProfileSpec } from '../../api/node-profile.ts'
 import type { ProfilePackage } from '../../api/profile-items.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
+import { etcdPackages } from '../kubernetes/component-packages.ts'
 import { runtimePackages } from '../kubernetes/container-runtimes.ts'
 import { addressAtMinor, isRepositoryFile, switchedToMinor } from '../kubernetes/kubernetes-repository.ts'
-import { componentsOf, repositoryMinor } from '../update/drivers-for.ts'
+import { componentsOf, packagedComponents, repositoryMinor } from '../update/drivers-for.ts'
 import type { Version } from '../version.ts'
 import { packageLevel } from './disturbance.ts'
 
@@ -78,7 +79,7 @@ function keptFile(minor: Version, { files = [] }: NodeProfileSpec): string | und
 function packageClash({ kubernetes, os }: Doing, wanted: ProfilePackage): Clash | undefined {
   const components = kubernetes ? componentsOf(kubernetes) : []
   const { name } = wanted
-  if (kubernetes && components.some((component) => component === name && component !== 'containerd')) {
+  if (kubernetes && packagedComponents.some((component) => component === name && components.includes(component))) {
     const update = `brings ${name} to ${kubernetes.version}`
     if (wanted.state === 'Absent') return { update, profile: `wants package ${name} absent` }
     if (wanted.version !== undefined && !fits(wanted.version, kubernetes.version.replace(/^v/, ''))) {
@@ -86,7 +87,10 @@ function packageClash({ kubernetes, os }: Doing, wanted: ProfilePackage): Clash 
     }
   }
   // Only what is installed is brought there, so a package that is to be absent stays that.
-  if (components.includes('containerd') && runtimePackages.has(name) && wanted.version !== undefined) {
+  const isNewest =
+    (components.includes('containerd') && runtimePackages.has(name)) ||
+    (components.includes('etcd') && etcdPackages.includes(name))
+  if (isNewest && wanted.version !== undefined) {
     return { update: `brings ${name} to the newest on offer`, profile: `pins package ${name} to ${wanted.version}` }
   }
   if (os?.packages && wanted.version !== undefined && wanted.hold !== true && !leftAlone(name)) {

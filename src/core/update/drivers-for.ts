@@ -11,6 +11,9 @@ const byComponent: Readonly<Record<Component, string>> = {
 
 const defaultComponents: readonly Component[] = ['kubeadm', 'kubelet', 'kubectl']
 
+/** Those whose packages are of the version that is asked for, in the order in which they are installed. */
+export const packagedComponents = ['kubeadm', 'kubectl', 'kubelet'] as const satisfies readonly Component[]
+
 export function componentsOf({ components }: Pick<KubernetesWork, 'components'>): readonly Component[] {
   return components ?? defaultComponents
 }
@@ -28,7 +31,8 @@ export function repositoryMinor({
   os,
 }: Pick<Work, 'kubernetes' | 'bundle' | 'os'>): Version | undefined {
   if (!kubernetes || bundle || os?.image !== undefined) return undefined
-  const isPackaged = componentsOf(kubernetes).some((component) => defaultComponents.includes(component))
+  const components = componentsOf(kubernetes)
+  const isPackaged = packagedComponents.some((component) => components.includes(component))
   return isPackaged ? parseVersion(kubernetes.version) : undefined
 }
 

@@ -4,6 +4,7 @@
 import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import { accessOfService } from '../../../core/control-plane/etcd-access.ts'
+import { etcdPackages } from '../../../core/kubernetes/component-packages.ts'
 import { etcdMinorsBetween } from '../../../core/kubernetes/etcd-settings.ts'
 import type { SecureRequests } from '../../../ports/secure-requests.ts'
 import { lookAtEtcd } from '../../control-plane/look-at-etcd.ts'
@@ -21,7 +22,6 @@ import { restartArgv } from '../restart-unit.ts'
 import { etcdUnit, installedVersion, isHostService, readEtcdSettings } from './host-service.ts'
 
 const stagedNote = 'etcd-packages'
-const packages = ['etcd-server', 'etcd-client', 'etcd']
 /** A member that is just being restarted is back in seconds. */
 const forOthers = { tries: 10, pauseSeconds: 3 }
 const forOwn = { tries: 40, pauseSeconds: 3 }
@@ -31,7 +31,7 @@ export function etcdDriver(requests: SecureRequests): Driver {
     name: 'etcd',
     concerns: (order) => asksFor('etcd', order) && !bringsPrograms(order),
     inspect: async ({ host }, signal) => ({
-      ...(await packagePicture(host, packages, signal)),
+      ...(await packagePicture(host, etcdPackages, signal)),
       hostService: await isHostService(host, signal),
       installed: (await installedVersion(host, signal)) ?? null,
     }),
@@ -58,7 +58,7 @@ async function stage(staging: Staging, requests: SecureRequests, signal: AbortSi
   if (!isService) return undefined
   const manager = await packageManagerOf(host, signal)
   if (!manager) return noPackageManager('etcd')
-  const installed = await manager.installed(packages, signal)
+  const installed = await manager.installed(etcdPackages, signal)
   if (installed.size === 0) {
     const message = `etcd runs as ${etcdUnit} but was not installed as a package; upgrade it by the update’s field binary`
     return { code: 'PackageMissing', message }
