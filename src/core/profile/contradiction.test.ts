@@ -67,6 +67,17 @@ const cases: readonly { what: string; update: Work; profile: NodeProfileSpec; sa
   { what: 'an etcd that is not touched', update: { kubernetes }, profile: pin('etcd-server', '3.5.*') },
   { what: 'a held package', update: { os: { packages: 'All' } }, profile: pin('chrony', '4.*', true) },
   { what: 'a runtime left alone', update: { os: { packages: 'All' } }, profile: pin('containerd', '2.1.*') },
+  ...['runc', 'crun', 'docker-ce-cli'].map((name) => ({
+    what: name,
+    update: { os: { packages: 'All' as const } },
+    profile: pin(name, '1.*'),
+    says: `pins package ${name} to 1.* without hold: set hold: true`,
+  })),
+  ...['etcd-server', 'cri-tools', 'moby-containerd', 'docker-engine', 'kubectl', 'kubernetes-cni'].map((name) => ({
+    what: `${name}, which is left alone`,
+    update: { os: { packages: 'All' as const } },
+    profile: pin(name, '1.*'),
+  })),
   { what: 'a pin', update: { os: { packages: 'All' } }, profile: pin('chrony', '4.*'), says: 'set hold: true' },
   {
     what: 'the same file',

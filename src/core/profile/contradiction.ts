@@ -4,12 +4,11 @@ import type { NodeProfile, NodeProfileSpec } from '../../api/node-profile.ts'
 import type { ProfilePackage } from '../../api/profile-items.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
-import { etcdPackages } from '../kubernetes/component-packages.ts'
+import { etcdPackages, keptFromSystem } from '../kubernetes/component-packages.ts'
 import { runtimePackages } from '../kubernetes/container-runtimes.ts'
 import { addressAtMinor, isRepositoryFile, switchedToMinor } from '../kubernetes/kubernetes-repository.ts'
 import { componentsOf, packagedComponents, repositoryMinor } from '../update/drivers-for.ts'
 import type { Version } from '../version.ts'
-import { packageLevel } from './disturbance.ts'
 
 /** What an update does that a profile may want otherwise. */
 type Doing = Pick<Work, 'kubernetes' | 'os' | 'binary' | 'bundle'>
@@ -93,16 +92,11 @@ function packageClash({ kubernetes, os }: Doing, wanted: ProfilePackage): Clash 
   if (isNewest && wanted.version !== undefined) {
     return { update: `brings ${name} to the newest on offer`, profile: `pins package ${name} to ${wanted.version}` }
   }
-  if (os?.packages && wanted.version !== undefined && wanted.hold !== true && !leftAlone(name)) {
+  if (os?.packages && wanted.version !== undefined && wanted.hold !== true && !keptFromSystem.includes(name)) {
     const profile = `pins package ${name} to ${wanted.version} without hold: set hold: true to keep it back`
     return { update: `upgrades the packages of the operating system (${os.packages})`, profile }
   }
   return undefined
-}
-
-/** An upgrade of the operating system's packages does not touch these. */
-function leftAlone(name: string): boolean {
-  return name === 'kubectl' || packageLevel({ name }) !== 'None'
 }
 
 /** `1.36.3` fits `1.36.*`, `1.36.3` and `1.36.3-1.1`. */

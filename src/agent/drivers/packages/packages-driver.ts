@@ -3,6 +3,7 @@
 
 import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
+import { keptFromSystem } from '../../../core/kubernetes/component-packages.ts'
 import { packageManagerOf } from '../../packages/find-package-manager.ts'
 import type { PackageManager } from '../../packages/package-manager.ts'
 import { sourcesOf } from '../../packages/package-sources.ts'
@@ -12,12 +13,6 @@ import { stageOnce } from '../../packages/stage-once.ts'
 import type { Driver, Staging, StepContext } from '../driver.ts'
 
 const note = 'packages'
-
-const notOurs = [
-  ...['kubelet', 'kubeadm', 'kubectl', 'kubernetes-cni', 'cri-tools'],
-  ...['containerd', 'containerd.io', 'docker-ce', 'docker.io', 'moby-engine', 'moby-containerd', 'cri-o', 'iSulad'],
-  ...['etcd', 'etcd-server'],
-] as const
 
 export const packagesDriver: Driver = {
   name: 'packages',
@@ -41,7 +36,7 @@ async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | un
   const manager = await packageManagerOf(staging.host, signal)
   if (!manager) return noManager
   const sources = sourcesOf(staging, manager)
-  const request = { folder: `${stagingFolder}/packages`, sources, upgrade, except: notOurs }
+  const request = { folder: `${stagingFolder}/packages`, sources, upgrade, except: keptFromSystem }
   const wish = {
     note,
     // What is upgraded is decided once; what comes out meanwhile waits for the next time.
