@@ -1,23 +1,21 @@
 // The packages of one Kubernetes component: staged from the target minor's own repository while the host's still names the
 // old one, so that nothing of the host is touched before the node is drained.
 
-import { repositorySwitchesSchema } from '../../api/kubernetes-notes.ts'
+import type { Order } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { StagedPackage } from '../../api/staged-packages.ts'
 import type { Host } from '../../ports/host.ts'
 import { packageManagerOf } from '../packages/find-package-manager.ts'
-import type { RepositorySwitch } from '../packages/package-manager.ts'
 import { sourcesOf } from '../packages/package-sources.ts'
 import { packageStep } from '../packages/package-step.ts'
 import { stageOnce, wishFor } from '../packages/stage-once.ts'
 import { readStaged } from '../packages/staged-note.ts'
-import type { ActStep, JobStep, Notes, Picture, Staging } from './driver.ts'
+import type { Notes, Picture, Staging, Step } from './driver.ts'
 import { targetVersion } from './kubernetes-target.ts'
-
-type PackagedComponent = 'kubeadm' | 'kubelet' | 'kubectl'
+import { isInstalledFirst, type PackagedComponent, switchesNote, switchRepository } from './repository-switch.ts'
+import { undoPackageSteps } from './undo-packages.ts'
 
 export const stagedNote = (name: string) => `${name}-packages`
-export const switchesNote = 'kubernetes-repositories'
 
 export async function stageComponent(
   name: PackagedComponent,
@@ -50,8 +48,14 @@ export function noPackageManager(name: string): Reason {
   }
 }
 
-export function installStep(name: PackagedComponent): JobStep {
-  return packageStep({ name: `install-${name}`, note: stagedNote(name), disruptive: false })
+export function installSteps(name: PackagedComponent, order: Order): readonly Step[] {
+  const install = packageStep({ name: `install-${name}`, note: stagedNote(name), disruptive: false })
+  return isInstalledFirst(name, order) ? [switchRepository, install] : [install]
+}
+
+/** What brought the repositories along takes them back. */
+export function undoInstallSteps(name: PackagedComponent, order: Order): readonly Step[] {
+  return undoPackageSteps(name, stagedNote(name), isInstalledFirst(name, order) ? 'SwitchBack' : 'Keep')
 }
 
 /** The component's own package as it was staged; undefined before. */
@@ -69,27 +73,4 @@ export async function packagePicture(host: Host, names: readonly string[], signa
   const manager = await packageManagerOf(host, signal)
   const installed = manager ? [...(await manager.installed(names, signal)).values()] : []
   return { packages: installed.map(({ name, version, held, whole }) => ({ name, version, held, whole })) }
-}
-
-/** The host's own repository files follow the minor version that is installed from now on. */
-export const switchRepository: ActStep = {
-  name: 'switch-repository',
-  disruptive: false,
-  attempts: 3,
-  brief: true,
-  holds: async ({ host, notes }) => {
-    for (const { path, after } of await switchesOf(notes)) if ((await host.files.read(path)) !== after) return false
-    return true
-  },
-  act: async ({ host, notes }) => {
-    for (const { path, after } of await switchesOf(notes)) {
-      const found = await host.files.look(path)
-      const { mode, owner, group } = found.kind === 'file' ? found : { mode: 0o644, owner: 'root', group: 'root' }
-      await host.files.write(path, after, { mode, owner, group })
-    }
-  },
-}
-
-async function switchesOf(notes: Notes): Promise<readonly RepositorySwitch[]> {
-  return (await notes.read(switchesNote, repositorySwitchesSchema))?.switches ?? []
 }

@@ -1,26 +1,38 @@
 // Back to the versions of before. They are fetched only when they are needed, from the repositories as they were: while they are
 // installed no package manager hands out their files.
 
-import { repositorySwitchesSchema } from '../../api/kubernetes-notes.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { packageManagerOf } from '../packages/find-package-manager.ts'
 import { sourcesOf } from '../packages/package-sources.ts'
 import { packageStep } from '../packages/package-step.ts'
 import { readStaged } from '../packages/staged-note.ts'
 import type { ActStep, Step, StepContext } from './driver.ts'
-import { switchesNote } from './kubernetes-packages.ts'
+import { isSwitchedBack, switchBack, switchesOf } from './repository-switch.ts'
 
-/** `note` names what was staged for the work; `component` names the steps. */
-export function undoPackageSteps(component: string, note: string): readonly Step[] {
+/**
+ * `note` names what was staged for the work; `component` names the steps. `repositories`: whether the host's own go back, too. That
+ * is no step of its own, so that an order begun by an agent without it keeps its way back.
+ */
+export function undoPackageSteps(
+  component: string,
+  note: string,
+  repositories: 'Keep' | 'SwitchBack' = 'Keep',
+): readonly Step[] {
   const undoNote = `${note}-before`
+  const isFetched = async (context: StepContext, signal: AbortSignal) =>
+    (await readStaged(context.notes, undoNote)) !== undefined || (await isAsBefore(context, note, signal))
   const fetch: ActStep = {
     name: `fetch-old-${component}`,
     disruptive: false,
     attempts: 5,
     timeoutMs: 30 * 60_000,
     holds: async (context, signal) =>
-      (await readStaged(context.notes, undoNote)) !== undefined || (await isAsBefore(context, note, signal)),
-    act: (context, signal) => fetchBefore(context, component, note, undoNote, signal),
+      (await isFetched(context, signal)) && (repositories === 'Keep' || (await isSwitchedBack(context))),
+    act: async (context, signal) => {
+      if (!(await isFetched(context, signal))) await fetchBefore(context, component, note, undoNote, signal)
+      // Last: while the old packages cannot be had, the repository stays with the new ones.
+      if (repositories === 'SwitchBack') await switchBack(context)
+    },
   }
   return [fetch, packageStep({ name: `install-old-${component}`, note: undoNote, disruptive: false })]
 }
@@ -52,8 +64,7 @@ async function fetchBefore(
   )
   const manager = await packageManagerOf(host, signal)
   if (!manager || wanted.length === 0) return
-  const switches = (await notes.read(switchesNote, repositorySwitchesSchema))?.switches ?? []
-  const files = switches.map(({ path, before }) => ({ path, content: before }))
+  const files = (await switchesOf(notes)).map(({ path, before }) => ({ path, content: before }))
   const folder = `${stagingFolder}/${component}-before`
   const result = await manager.stage({ folder, sources: sourcesOf(context, manager, files), wanted }, signal)
   if (!result.ok) throw new SlipwayError(result.reason.code, result.reason.message)

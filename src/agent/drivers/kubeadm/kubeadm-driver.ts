@@ -6,7 +6,7 @@ import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ActStep, Driver, Staging, Step, StepContext } from '../driver.ts'
-import { installStep, packagePicture, stageComponent, switchRepository } from '../kubernetes-packages.ts'
+import { installSteps, packagePicture, stageComponent } from '../kubernetes-packages.ts'
 import { asksFor, bringsPrograms } from '../kubernetes-target.ts'
 import { checkCertificates } from './certificates-step.ts'
 import { lookAtManifests } from './control-plane.ts'
@@ -38,7 +38,7 @@ export function kubeadmDriver(stagedTree: StagedTree, checkImage: ActStep): Driv
 
 function stepsOf(order: Order, kubeadm: KubeadmProgram, checkImage: ActStep): readonly Step[] {
   return [
-    ...(bringsPrograms(order) ? [checkImage] : [switchRepository, installStep('kubeadm')]),
+    ...(bringsPrograms(order) ? [checkImage] : installSteps('kubeadm', order)),
     ...(order.role === 'ControlPlane'
       ? [upgradeControlPlane(kubeadm), checkCertificates(kubeadm)]
       : [upgradeWorker(kubeadm)]),

@@ -2,9 +2,8 @@
 // staged then, and the step holds.
 
 import type { Driver } from '../driver.ts'
-import { installStep, isInstalled, packagePicture, stageComponent, stagedNote } from '../kubernetes-packages.ts'
+import { installSteps, isInstalled, packagePicture, stageComponent, undoInstallSteps } from '../kubernetes-packages.ts'
 import { asksFor, bringsPrograms } from '../kubernetes-target.ts'
-import { undoPackageSteps } from '../undo-packages.ts'
 
 export const kubectlDriver: Driver = {
   name: 'kubectl',
@@ -14,9 +13,9 @@ export const kubectlDriver: Driver = {
     if (bringsPrograms(staging.order) || !(await isInstalled(staging.host, 'kubectl', signal))) return undefined
     return await stageComponent('kubectl', staging, signal)
   },
-  steps: (order) => (bringsPrograms(order) ? [] : [installStep('kubectl')]),
+  steps: (order) => (bringsPrograms(order) ? [] : installSteps('kubectl', order)),
   undo: {
     possible: true,
-    steps: (order) => (bringsPrograms(order) ? [] : undoPackageSteps('kubectl', stagedNote('kubectl'))),
+    steps: (order) => (bringsPrograms(order) ? [] : undoInstallSteps('kubectl', order)),
   },
 }

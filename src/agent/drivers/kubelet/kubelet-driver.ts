@@ -9,10 +9,9 @@ import { kubeletDropIns, kubeletFilesOfPeople } from '../../../core/kubernetes/k
 import { sameVersion } from '../../../core/version.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ActStep, Driver, Staging, Step, StepContext } from '../driver.ts'
-import { installStep, packagePicture, stageComponent, stagedNote } from '../kubernetes-packages.ts'
+import { installSteps, packagePicture, stageComponent, undoInstallSteps } from '../kubernetes-packages.ts'
 import { asksFor, bringsPrograms, targetVersion } from '../kubernetes-target.ts'
 import { restartArgv } from '../restart-unit.ts'
-import { undoPackageSteps } from '../undo-packages.ts'
 import { installedKubelet, runningKubelet } from './kubelet-look.ts'
 import { settleControlPlane } from './settle-control-plane.ts'
 
@@ -35,13 +34,13 @@ export const kubeletDriver: Driver = {
 
 /** An image brings its kubelet, and booting it restarts it. */
 function stepsOf(order: Order): readonly Step[] {
-  const packaged = bringsPrograms(order) ? [] : [installStep('kubelet'), restartKubelet]
+  const packaged = bringsPrograms(order) ? [] : [...installSteps('kubelet', order), restartKubelet]
   return [dropRemovedFlags, ...packaged, ...(order.role === 'ControlPlane' ? [settleControlPlane] : [])]
 }
 
 function undoStepsOf(order: Order): readonly Step[] {
   if (bringsPrograms(order)) return [restoreFlags]
-  return [...undoPackageSteps('kubelet', stagedNote('kubelet')), restoreFlags, restartOldKubelet]
+  return [...undoInstallSteps('kubelet', order), restoreFlags, restartOldKubelet]
 }
 
 async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | undefined> {
