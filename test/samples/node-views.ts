@@ -90,6 +90,7 @@ export const viewOf = (given: Given): NodeView => {
     drain: given.drain,
     podsUnknown: given.podsUnknown,
     leaseRenewedAt: given.lease,
+    othersServe: false,
     controllers: given.controllers,
     epoch: 7,
     now: new Date(start + now * 1000),

@@ -60,6 +60,35 @@ describe('a control plane of three', () => {
     await waiting.succeeds()
   })
 
+  scenario('waits for a node whose API server was taken out, though all else there is well', three, async (story) => {
+    const { cluster, update } = story
+    const { files } = cluster.machine('cp3').host
+    const path = '/etc/kubernetes/manifests/kube-apiserver.yaml'
+    const manifest = (await files.read(path)) ?? ''
+    await files.remove(path)
+    const waiting = await update.script('true').is('InProgress', 'ApiServerNotReady')
+    expect(waiting.condition('Blocked')?.message).toContain('cp3 has no API server')
+    await cluster.pass(10 * minuteMs)
+    expect(cluster.taken).toEqual([])
+    await files.write(path, manifest, { mode: 0o600, owner: 'root', group: 'root' })
+    await waiting.succeeds()
+  })
+
+  scenario('a node whose API server went with the work is not done', three, async ({ cluster, update }) => {
+    const running = update.kubernetes(target)
+    await cluster.until('cp1 works', () => stepOf(cluster, 'cp1', 'upgrade-kubelet')?.state === 'Running')
+    const { files } = cluster.machine('cp1').host
+    const path = '/etc/kubernetes/manifests/kube-apiserver.yaml'
+    const manifest = (await files.read(path)) ?? ''
+    await files.remove(path)
+    const rollout = await cluster.nodeIs('cp1', 'Verifying', 'WaitingForHealth')
+    expect(rollout.reason?.message).toContain('cp1 has no API server')
+    await cluster.pass(2 * minuteMs)
+    expect(cluster.taken).toEqual(['cp1'])
+    await files.write(path, manifest, { mode: 0o600, owner: 'root', group: 'root' })
+    await running.succeeds()
+  })
+
   scenario('an agent that told of trouble and died is named, not the trouble', three, async (story) => {
     const { cluster, update, faults } = story
     cluster.sim.controlPlaneServers.unreadyApiServer('cp3', '[-]etcd failed')

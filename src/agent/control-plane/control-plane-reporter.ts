@@ -25,6 +25,7 @@ class Reporter {
   readonly #bell = new Bell()
   #illMs = illMs.least
   #hasLooked = false
+  #hasServed = false
 
   constructor(context: SideTaskContext, requests: SecureRequests) {
     this.#context = context
@@ -89,12 +90,18 @@ class Reporter {
       etcd: rememberingMember(etcd, before?.etcd),
     }
     if (!before || !equalJson(essence(report), essence(before))) publisher.publish({ controlPlane: report })
-    const isWell = apiServer?.ready !== false && !etcd.reason && etcd.members.every(({ healthy }) => healthy)
+    this.#hasServed ||= apiServer !== undefined
+    // One whose manifest is gone may be back any moment, and then somebody waits to hear it.
+    const serves = apiServer ? apiServer.ready : !this.#hasServed
+    const isWell = serves && !etcd.reason && etcd.members.every(({ healthy }) => healthy)
     if (isWell) {
       this.#illMs = illMs.least
       return jitteredMs
     }
-    log.warn('the control plane is not well', { apiServer: apiServer?.problem, etcd: etcd.reason?.message })
+    log.warn('the control plane is not well', {
+      apiServer: apiServer ? apiServer.problem : 'there is none that we know',
+      etcd: etcd.reason?.message,
+    })
     const waitMs = this.#illMs
     this.#illMs = Math.min(illMs.most, 2 * waitMs)
     return waitMs

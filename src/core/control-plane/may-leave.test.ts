@@ -13,7 +13,10 @@ const member = (id: number, part: Partial<EtcdMemberState> = {}): EtcdMemberStat
 })
 const membersOf = (count: number) => Array.from({ length: count }, (_, index) => member(index + 1))
 
-type Part = Partial<Omit<ControlPlaneReport, 'etcd'>> & { readonly etcd?: Partial<EtcdReport> }
+type Part = Partial<Omit<ControlPlaneReport, 'etcd' | 'apiServer'>> & {
+  readonly apiServer?: ControlPlaneReport['apiServer']
+  readonly etcd?: Partial<EtcdReport>
+}
 
 /** What the n-th of `count` nodes says, each with a member of its own. */
 const says = (n: number, count: number, { etcd, ...part }: Part = {}): ControlPlaneReport => ({
@@ -68,6 +71,24 @@ describe('whether cp1 may leave', () => {
       name: 'another API server is not ready',
       nodes: cluster(3, { 3: { apiServer: { ready: false, problem: 'etcd failed' } } }),
       because: 'ApiServerNotReady: the API server of cp3 is not ready: etcd failed',
+    },
+    {
+      name: 'another has no API server any more, and the rest have',
+      nodes: cluster(3, { 2: { apiServer: undefined } }),
+      because:
+        'ApiServerNotReady: cp2 has no API server in /etc/kubernetes/manifests/kube-apiserver.yaml that could be asked, as cp1 has',
+    },
+    {
+      name: 'the only other one has none, whatever the plan says',
+      nodes: cluster(2, { 2: { apiServer: undefined } }),
+      apiAway: 'Stated',
+      because:
+        'ApiServerNotReady: cp2 has no API server in /etc/kubernetes/manifests/kube-apiserver.yaml that could be asked, as cp1 has',
+    },
+    { name: 'it has none itself: nothing goes with it', nodes: cluster(3, { 1: { apiServer: undefined } }) },
+    {
+      name: 'no host tells of an API server, as with k3s',
+      nodes: cluster(3, { 1: { apiServer: undefined }, 2: { apiServer: undefined }, 3: { apiServer: undefined } }),
     },
     { name: 'its own API server is not ready', nodes: cluster(3, { 1: { apiServer: { ready: false } } }) },
     {

@@ -26,14 +26,25 @@ export function mayLeave(name: string, nodes: readonly ControlPlaneNode[], apiAw
   return judgeEtcd(name, nodes, apiAway) ?? judgeServers(name, nodes)
 }
 
+/** Where no host tells of an API server they run in a way that we do not know (k3s): nothing can be missed there. */
 function judgeServers(name: string, nodes: readonly ControlPlaneNode[]): Reason | undefined {
+  const teller = nodes.find(({ report }) => report?.apiServer)
   for (const { name: from, report } of nodes) {
-    if (from === name || report?.apiServer?.ready !== false) continue
-    const message = `the API server of ${from} is not ready: ${report.apiServer.problem ?? 'no reason given'}`
+    if (from === name || !teller || report?.apiServer?.ready === true) continue
+    const message = report?.apiServer
+      ? `the API server of ${from} is not ready: ${report.apiServer.problem ?? 'no reason given'}`
+      : `${lacksServer(from)}, as ${teller.name} has`
     return because('ApiServerNotReady', message)
   }
   return undefined
 }
+
+/** An API server that was there goes with its manifest. */
+export function lacksServer(name: string): string {
+  return `${name} has no API server in ${apiServerManifest} that could be asked`
+}
+
+const apiServerManifest = '/etc/kubernetes/manifests/kube-apiserver.yaml'
 
 function judgeEtcd(name: string, nodes: readonly ControlPlaneNode[], apiAway: ApiAway): Reason | undefined {
   const sights = nodes.flatMap(({ name: from, report }) => (report ? [{ from, etcd: report.etcd }] : []))

@@ -159,6 +159,7 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
     leaseRenewedAt: view.leaseRenewedAt,
     controllers: view.controllers,
     controlPlane: view.state.status?.agent?.controlPlane,
+    othersServe: view.othersServe,
   })
   if (verdict?.look === 'controllers' && view.controllers === undefined) return { action: 'watchControllers' }
   if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined) return { action: 'watchLease' }

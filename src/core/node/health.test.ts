@@ -21,6 +21,8 @@ interface Case {
   readonly lease?: string
   readonly controllers?: Controllers
   readonly etcd?: Partial<ControlPlaneReport>
+  readonly serves?: false
+  readonly othersServe?: true
   readonly missing?: { message: string; look: 'node' | 'lease' | 'controllers' }
 }
 
@@ -138,6 +140,16 @@ describe('health after the work', () => {
       missing: missed('the API server of w1 is not ready: etcd failed'),
     },
     {
+      name: 'its API server is gone, and others have theirs',
+      ...scripted,
+      serves: false,
+      othersServe: true,
+      missing: missed(
+        'w1 has no API server in /etc/kubernetes/manifests/kube-apiserver.yaml that could be asked, as others have',
+      ),
+    },
+    { name: 'nobody tells of an API server, as with k3s', ...scripted, serves: false },
+    {
       name: 'its member of etcd is not back',
       ...scripted,
       etcd: withMember({ healthy: false, problem: 'it is 9000 entries behind' }),
@@ -174,13 +186,15 @@ describe('health after the work', () => {
       node: { heartbeat: '2026-01-01T12:00:06Z' },
       missing: { message: 'the kubelet on w1 reports v1.35.4, not v1.36.3', look: 'node' },
     },
-  ])('$name', ({ node, target, restartedAt, lease, controllers, etcd, missing }) => {
+  ])('$name', ({ node, target, restartedAt, lease, controllers, etcd, missing, ...told }) => {
+    const { apiServer, ...rest } = { ...wellReport, ...etcd }
     const found = sickness(sampleNode('w1', node), {
       target,
       report: report(restartedAt),
       leaseRenewedAt: lease,
       controllers,
-      controlPlane: { ...wellReport, ...etcd },
+      controlPlane: { ...rest, ...(told.serves !== false && { apiServer }) },
+      othersServe: told.othersServe ?? false,
     })
     expect(found).toEqual(
       missing && { reason: { code: 'WaitingForHealth', message: missing.message }, look: missing.look },
@@ -196,6 +210,7 @@ describe('health after the work', () => {
         leaseRenewedAt: undefined,
         controllers: undefined,
         controlPlane: undefined,
+        othersServe: false,
       },
     )
     expect(found?.reason.message).toBe('w1 is not Ready: no condition')

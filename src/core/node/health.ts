@@ -8,6 +8,7 @@ import type { ControlPlaneReport, EtcdReport } from '../../api/control-plane.ts'
 import type { Node } from '../../api/kube.ts'
 import type { AgentOrder } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
+import { lacksServer } from '../control-plane/may-leave.ts'
 import { isReady, readyCondition, roleOf } from './node-facts.ts'
 import type { Controllers } from './node-view.ts'
 
@@ -18,6 +19,8 @@ export interface HealthView {
   readonly controllers: Controllers | undefined
   /** What the node's agent says of its API server and of etcd. */
   readonly controlPlane: ControlPlaneReport | undefined
+  /** Another control-plane node tells of its API server: so this one must have one, too. */
+  readonly othersServe: boolean
 }
 
 /** What controllers need after their election to see the cluster as it is. */
@@ -65,12 +68,13 @@ function sicknessOfNode(node: Node, { target, report, leaseRenewedAt, controller
 }
 
 /** The order is named, not the time: a host's clock may be set meanwhile. */
-function missingInControlPlane(name: string, { report, controlPlane }: HealthView): string | undefined {
+function missingInControlPlane(name: string, { report, controlPlane, othersServe }: HealthView): string | undefined {
   if (controlPlane?.after !== report.id) return `${name} has not looked at its API server and etcd since the work`
   const { apiServer, etcd } = controlPlane
   const missed = missingInEtcd(name, etcd)
   if (missed !== undefined) return missed
-  return apiServer?.ready === false ? `the API server of ${name} is not ready: ${apiServer.problem ?? ''}` : undefined
+  if (!apiServer) return othersServe ? `${lacksServer(name)}, as others have` : undefined
+  return apiServer.ready === false ? `the API server of ${name} is not ready: ${apiServer.problem ?? ''}` : undefined
 }
 
 /** Where nothing tells of an etcd none can be missed; one elsewhere is not this node's. */

@@ -51,6 +51,8 @@ export interface NodeView {
   readonly leaseRenewedAt: string | undefined
   /** The cluster's controllers; undefined while not looked at. */
   readonly controllers: Controllers | undefined
+  /** Another control-plane node tells of its API server. */
+  readonly othersServe: boolean
   /** What the gates after a node say; undefined while nobody asks. */
   readonly gates?: GateVerdict | undefined
   /** What became of a hook; undefined while nobody has started it. */

@@ -106,7 +106,8 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const rollout = state.status?.rollout
     const gates = held.asksGates && operation && rollout ? options.afterNode(operation, name, rollout) : undefined
     const paused = cluster.policy?.spec.paused === true || isPaused(operation)
-    const looked = { drain, podsUnknown, heldOver, paused, leaseRenewedAt, controllers, gates, hookOutcome }
+    const told = { leaseRenewedAt, controllers, othersServe: othersServe(name) }
+    const looked = { drain, podsUnknown, heldOver, paused, ...told, gates, hookOutcome }
     const wishes = { operation, staging, successor, work }
     const view: NodeView = { node, state, grant, ...wishes, ...looked, epoch, now, graceUntil }
     const decision = decideNode(view)
@@ -121,6 +122,11 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     if (!done) return again
     if ((!grant && !view.staging) || decision.action === 'returnGrant') dismiss(name)
     return undefined
+  }
+
+  function othersServe(name: string): boolean {
+    const others = [...cluster.controlPlane].filter((other) => other !== name)
+    return others.some((other) => cluster.states.get(other)?.status?.agent?.controlPlane?.apiServer)
   }
 
   /** A profile is never paused by itself, whatever an update of its name is. */
