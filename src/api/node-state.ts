@@ -155,7 +155,15 @@ export const agentStatusSchema = z.strictObject({
       .max(512)
       .optional()
       .describe('why nothing on the host can tell whether it needs a reboot'),
-    certificatesExpireAt: instantText.optional().describe('the first of the control plane’s certificates to expire'),
+    certificatesExpireAt: instantText
+      .optional()
+      .describe('the first of the control plane’s certificates to expire, authorities included'),
+    authoritiesExpireAt: instantText
+      .optional()
+      .describe('the first of the control plane’s certificate authorities to expire; kubeadm renews none'),
+    unrenewedExpireAt: instantText
+      .optional()
+      .describe('the first to expire of the certificates that kubeadm cannot renew, or does not know'),
     ...preflightFacts,
   }),
   order: agentOrderSchema.optional(),

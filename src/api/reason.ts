@@ -248,7 +248,7 @@ const outcome = {
   ApiServersNotReady: 'an API server is not ready, or its host has not said; look at the nodes that are named',
   NodesNotReady: 'nodes that nobody works on are not Ready; look at those that are named',
   CertificatesRunOut:
-    'a certificate of the control plane runs out within 30 days; renew it with kubeadm certs renew all, or upgrade',
+    'a certificate of the control plane runs out within 30 days; renew it with kubeadm certs renew all, or upgrade. An authority is renewed by neither: rotate it by hand',
   BackupsMissing:
     'a backup store with a schedule has no backup that is newer than two of its turns; slipway backup list shows what there is',
   RestoreUnproven:

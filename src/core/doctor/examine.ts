@@ -87,7 +87,8 @@ const remedies: Readonly<Record<CheckName, string>> = {
   DisruptionBudgets: 'add replicas, or relax the budget',
   PodsUnderTwoBudgets: 'let each pod be under one PodDisruptionBudget',
   Capacity: 'add a node, or ask for less in the pods named',
-  Certificates: 'renew them: kubeadm certs renew all, then restart the control plane',
+  Certificates:
+    'renew them as the check says (kubeadm certs renew all does not renew an authority), then restart the control plane',
   Sources: 'correct the sources of these hosts',
   Bundle: 'make the bundle anew: slipway bundle create FOLDER -o FILE',
   ClockSkew: 'let the hosts, and this machine, take the time from the same servers',

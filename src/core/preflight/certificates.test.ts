@@ -8,7 +8,14 @@ const expires = (certificatesExpireAt: string, more: object = {}) => ({
 const fine = 'Passed: no certificate of the control plane is about to run out'
 const out = (at: string) =>
   `Failed: certificates of the control plane run out: c1 (${at}); renew them with kubeadm certs renew all`
-const soon = (at: string) => `Warning: certificates of the control plane run out within 30 days: c1 (${at})`
+const soon = (at: string) =>
+  `Warning: certificates of the control plane run out within 30 days: c1 (${at}); renew them with kubeadm certs renew all`
+const rotate =
+  'kubeadm renews none, so rotate them by hand: https://kubernetes.io/docs/tasks/tls/manual-rotation-of-ca-certificates/'
+const elsewhere = 'have them made anew where the key of their authority lies'
+const first = (at: string, kind: 'authoritiesExpireAt' | 'unrenewedExpireAt') => ({
+  hosts: { c1: { facts: { certificatesExpireAt: at, [kind]: at } }, w1: {} },
+})
 const [gone, today, thisMonth, nextYear] = [
   '2026-05-31T00:00:00Z',
   '2026-06-02T00:00:00Z',
@@ -96,6 +103,31 @@ describe('the check Certificates', () => {
     ],
     ['kubeadm is not run on that node', expires(thisMonth, { left: true }), soon(thisMonth)],
     ['expired: nothing renews them by itself', expires(gone), out(gone)],
+    [
+      'an authority within a day, whatever kubeadm renews',
+      first(today, 'authoritiesExpireAt'),
+      `Failed: certificate authorities of the control plane run out: c1 (${today}); ${rotate}`,
+    ],
+    [
+      'an authority within a month, and kubeadm renews the rest',
+      first(thisMonth, 'authoritiesExpireAt'),
+      `Warning: certificate authorities of the control plane run out within 30 days: c1 (${thisMonth}); ${rotate}`,
+    ],
+    [
+      'an authority within a month, behind a certificate that kubeadm renews',
+      { hosts: { c1: { facts: { certificatesExpireAt: today, authoritiesExpireAt: thisMonth } }, w1: {} } },
+      `Warning: certificate authorities of the control plane run out within 30 days: c1 (${thisMonth}); ${rotate}`,
+    ],
+    [
+      'an authority that is good for long',
+      { hosts: { c1: { facts: { certificatesExpireAt: today, authoritiesExpireAt: nextYear } }, w1: {} } },
+      fine,
+    ],
+    [
+      'of an external authority within a day',
+      first(today, 'unrenewedExpireAt'),
+      `Failed: certificates of the control plane that kubeadm cannot renew run out: c1 (${today}); ${elsewhere}`,
+    ],
     [
       'skipped',
       { ...expires(gone), spec: { ...toNewest, preflight: { skip: ['Certificates'] } } },

@@ -9,7 +9,17 @@ const dayMs = 86_400_000
 const leastMs = dayMs
 const soonMs = 30 * dayMs
 
-/** Of the control plane, as its hosts report them. kubeadm renews them when it upgrades, but not what has run out already. */
+interface Kind {
+  readonly whose: string
+  readonly next: string
+  readonly out: string[]
+  readonly soon: string[]
+}
+
+/**
+ * Of the control plane, as its hosts report them. kubeadm renews them when it upgrades, but not what has run out already, no
+ * authority, and nothing whose authority's key is not on the host.
+ */
 export const certificates: Check = {
   name: 'Certificates',
   judge: (view) => {
@@ -17,8 +27,15 @@ export const certificates: Check = {
     const { kubernetes } = view.spec
     const runsKubeadm = kubernetes !== undefined && componentsOf(kubernetes).includes('kubeadm')
     const renews = runsKubeadm && kubernetes.kubeadm?.certificateRenewal !== false
-    const out: string[] = []
-    const soon: string[] = []
+    const own = kind('certificates of the control plane', 'renew them with kubeadm certs renew all')
+    const unrenewed = kind(
+      'certificates of the control plane that kubeadm cannot renew',
+      'have them made anew where the key of their authority lies',
+    )
+    const authorities = kind(
+      'certificate authorities of the control plane',
+      'kubeadm renews none, so rotate them by hand: https://kubernetes.io/docs/tasks/tls/manual-rotation-of-ca-certificates/',
+    )
     const silent: string[] = []
     const elsewhere: string[] = []
     for (const node of view.nodes) {
@@ -31,15 +48,24 @@ export const certificates: Check = {
         else silent.push(node.metadata.name)
         continue
       }
-      const leftMs = new Date(expiry).getTime() - view.now.getTime()
       // kubeadm is not run for an API server that is at the target.
       const renewed = renews && chosen.has(node) && !sameVersion(facts?.apiServer ?? '', kubernetes.version)
-      if (leftMs <= 0 || (leftMs < leastMs && !renewed)) out.push(`${node.metadata.name} (${expiry})`)
-      else if (leftMs < soonMs && !renewed) soon.push(`${node.metadata.name} (${expiry})`)
+      const { authoritiesExpireAt, unrenewedExpireAt } = facts ?? {}
+      const sort = ({ out, soon }: Kind, at: string | undefined, isRenewed: boolean) => {
+        const leftMs = at === undefined ? Number.POSITIVE_INFINITY : new Date(at).getTime() - view.now.getTime()
+        if (leftMs <= 0 || (leftMs < leastMs && !isRenewed)) out.push(`${node.metadata.name} (${at})`)
+        else if (leftMs < soonMs && !isRenewed) soon.push(`${node.metadata.name} (${at})`)
+      }
+      // The first of all may be one of the others, which have sentences of their own.
+      if (expiry !== authoritiesExpireAt && expiry !== unrenewedExpireAt) sort(own, expiry, renewed)
+      sort(unrenewed, unrenewedExpireAt, false)
+      sort(authorities, authoritiesExpireAt, false)
     }
+    const kinds = [own, unrenewed, authorities]
+    const out = kinds.filter((each) => each.out.length > 0)
     if (out.length > 0) {
       return failed(
-        `certificates of the control plane run out: ${nameList(out)}; renew them with kubeadm certs renew all`,
+        out.map(({ whose, next, out: names }) => `${whose} run out: ${nameList(names)}; ${next}`).join('. '),
       )
     }
     // The control plane may have no agents at all; what touches nothing of it is not kept by that.
@@ -49,7 +75,8 @@ export const certificates: Check = {
         `${nameList(silent)} does not say when its certificates run out; where they lie elsewhere, look at them and skip Certificates`,
       )
     }
-    if (soon.length > 0) return warned(`certificates of the control plane run out within 30 days: ${nameList(soon)}`)
+    const soon = kinds.filter((each) => each.soon.length > 0)
+    if (soon.length > 0) return warned(soon.map(withinAMonth).join('. '))
     if (silent.length > 0) {
       return warned(
         `${nameList(silent)} does not say when its certificates run out; this update touches nothing there, so look at them yourself`,
@@ -62,4 +89,12 @@ export const certificates: Check = {
     }
     return passed('no certificate of the control plane is about to run out')
   },
+}
+
+function kind(whose: string, next: string): Kind {
+  return { whose, next, out: [], soon: [] }
+}
+
+function withinAMonth({ whose, next, soon }: Kind): string {
+  return `${whose} run out within 30 days: ${nameList(soon)}; ${next}`
 }

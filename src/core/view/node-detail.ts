@@ -76,6 +76,7 @@ function factsOf(node: Node, state: NodeState | undefined): NodeDetail['facts'] 
     ['image', facts?.osImage && `${facts.osImage.image}@${facts.osImage.digest}`],
     ['reboot required', facts?.rebootRequired],
     ['certificates expire', facts?.certificatesExpireAt],
+    ['authorities expire', facts?.authoritiesExpireAt],
     ['agent', agent?.version],
     ['on hold', hold],
     ['not Ready', isReady(node) ? undefined : (readyCondition(node)?.message ?? 'its kubelet has not reported')],

@@ -196,6 +196,24 @@ describe('the facts of a host', () => {
     ])
   })
 
+  it.each([
+    ['that kubeadm renews', { 'ca.key': '' }, 'apiserver.crt', {}],
+    ['of an external authority', {}, 'apiserver.crt', { unrenewedExpireAt: leafEnd }],
+    ['that kubeadm does not know', { 'ca.key': '' }, 'own.crt', { unrenewedExpireAt: leafEnd }],
+    ['of the authority of etcd', { 'ca.key': '', 'etcd/ca.key': '' }, 'etcd/server.crt', {}],
+    ['of an external authority of etcd', { 'ca.key': '' }, 'etcd/server.crt', { unrenewedExpireAt: leafEnd }],
+  ])('tell of certificates %s apart from the authorities', async (_name, keys, name, unrenewed) => {
+    const pki = Object.entries({ ...keys, 'ca.crt': certificate, [name]: leaf })
+    const paths = Object.fromEntries(pki.map(([file, text]) => [`/etc/kubernetes/pki/${file}`, text]))
+    const { facts } = await lookAt(paths, () => ({ exitCode: 127 }))
+    const { certificatesExpireAt, authoritiesExpireAt, unrenewedExpireAt } = facts
+    expect({ certificatesExpireAt, authoritiesExpireAt, unrenewedExpireAt }).toEqual({
+      certificatesExpireAt: leafEnd,
+      authoritiesExpireAt: '2036-11-12T09:01:36.000Z',
+      ...unrenewed,
+    })
+  })
+
   it('tell of the certificates that can be read, and the log of the others', async () => {
     const pki = { '/etc/kubernetes/pki/ca.crt': certificate, '/etc/kubernetes/pki/odd.crt': broken }
     const { facts, log } = await lookAt(pki, () => ({ exitCode: 127 }))
@@ -222,5 +240,15 @@ tkzOxaXJkunDNT6AD1kjS4uCgKNTMFEwHQYDVR0OBBYEFNBqv8ojvURzRb13ZO2a
 oJt9CxGWMB8GA1UdIwQYMBaAFNBqv8ojvURzRb13ZO2aoJt9CxGWMA8GA1UdEwEB
 /wQFMAMBAf8wBQYDK2VwA0EAgwktuMMu9RTftsRmM04fJ5F5ftGJhKLo6QxagX+l
 9UWIPG4maLe9KsOQg0CRDSQcBS0ExwPwGOHsyIhtrBqNAA==
+-----END CERTIFICATE-----
+`
+
+const leafEnd = '2027-09-15T14:02:09.000Z'
+const leaf = `-----BEGIN CERTIFICATE-----
+MIHVMIGIAgECMAUGAytlcDAVMRMwEQYDVQQDDAprdWJlcm5ldGVzMB4XDTI2MTEx
+OTE0MDIwOVoXDTI3MDkxNTE0MDIwOVowGTEXMBUGA1UEAwwOa3ViZS1hcGlzZXJ2
+ZXIwKjAFBgMrZXADIQA/+V2K/7pdeiw2TK+kx3+JWVznO4r9KvnZb1XMFjow4TAF
+BgMrZXADQQBESlGU9s+dRKbtrf9bKRuT9UOHslbSX9lQAp5Jwu8WiXQ47t1G9R0C
+neer7f4Jc8WiY0veLIQnwsVkT6jaiNoL
 -----END CERTIFICATE-----
 `

@@ -6,7 +6,7 @@ import { bootcStatus, osImageFacts, rpmOstreeStatus } from '../../../core/image/
 import type { Command, CommandResult, HostFacts } from '../../../ports/host.ts'
 import type { HostFiles } from '../../../ports/host-files.ts'
 import type { Log } from '../../../ports/log.ts'
-import { firstExpiry } from './certificates.ts'
+import { certificateFacts } from './certificates.ts'
 import { cgroupVersion, freeGiB, kubeletFlags, serverOfKubelet } from './preflight-facts.ts'
 import {
   chosenRuntime,
@@ -46,7 +46,7 @@ export async function readHostFacts(
     look.optional('package manager', () => look.packageManager()),
     look.optional('image manager', () => look.imageManager()),
   ])
-  const [os, kubelet, apiServer, offered, osImage, runtime, etcd, reboot, expiry] = await Promise.all([
+  const [os, kubelet, apiServer, offered, osImage, runtime, etcd, reboot, certificates] = await Promise.all([
     look.optional('operating system', () => look.operatingSystem()),
     look.optional('kubelet', async () => kubeletVersion(await look.says(['kubelet', '--version']))),
     look.optional('API server', () => look.manifestVersion('kube-apiserver')),
@@ -55,7 +55,7 @@ export async function readHostFacts(
     look.optional('container runtime', () => look.runtime()),
     look.optional('etcd', () => look.etcd()),
     look.optional('reboot required', () => look.rebootNeed(packageManager, kernel)),
-    look.optional('certificates', () => look.firstExpiry()),
+    look.optional('certificates', () => look.certificates()),
   ])
   const [free, cgroup, flags, server] = await Promise.all([
     look.optional('free space', () => freeGiB(sources.files)),
@@ -81,7 +81,7 @@ export async function readHostFacts(
     ...(reboot?.kind === 'Required' && { rebootRequired: reboot.reason }),
     ...(reboot?.kind === 'Unknown' && { rebootUnknown: reboot.because }),
     ...(reboot === undefined && { rebootUnknown: 'looking for it failed; the log of the agent says why' }),
-    ...(expiry !== undefined && { certificatesExpireAt: expiry }),
+    ...certificates,
     ...(free !== undefined && { freeGiB: free }),
     ...(cgroup && { cgroup }),
     ...(flags && { kubeletFlags: flags }),
@@ -155,9 +155,9 @@ class Look {
     return (await this.manifestVersion('etcd')) ?? etcdVersion(await this.says(['etcd', '--version']))
   }
 
-  firstExpiry(): Promise<string | undefined> {
+  certificates(): Promise<Partial<HostFacts>> {
     const { files, log } = this.#sources
-    return firstExpiry(files, (path, error) => log.warn('a certificate cannot be read', { path, error }))
+    return certificateFacts(files, (path, error) => log.warn('a certificate cannot be read', { path, error }))
   }
 
   /** The one the kubelet uses; else the first that is installed. */
