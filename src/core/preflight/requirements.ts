@@ -4,6 +4,7 @@ import type { Node } from '../../api/kube.ts'
 import type { MaintenancePolicySpec } from '../../api/maintenance-policy.ts'
 import type { AgentStatus } from '../../api/node-state.ts'
 import { asStated } from '../control-plane/datastore.ts'
+import { leastBefore36 } from '../kubernetes/etcd-leap.ts'
 import { isReady, roleOf } from '../node/node-facts.ts'
 import { compareVersions, minorsBetween, parseVersion, type Version } from '../version.ts'
 
@@ -27,14 +28,14 @@ export const unknownToHost = 'unknown'
 
 export const requirements: readonly Requirement[] = [
   {
-    // kubeadm brings etcd 3.6 from this version on; members before 3.5.26 may come back as ones long removed.
-    what: 'etcd 3.5.26 or later, before etcd 3.6 comes with it',
+    // kubeadm brings etcd 3.6 from this version on; members before that version may come back as ones long removed.
+    what: `etcd ${leastBefore36.version} or later, before etcd 3.6 comes with it`,
     minor: 34,
-    source: 'https://etcd.io/blog/2025/zombie_members_upgrade/',
+    source: leastBefore36.source,
     lacks: (host) => {
       const member = memberOf(host)
       if (member === 'none') return undefined
-      return member === undefined ? unknownToHost : older('etcd', member.version, '3.5.26')
+      return member === undefined ? unknownToHost : older('etcd', member.version, leastBefore36.version)
     },
   },
   {

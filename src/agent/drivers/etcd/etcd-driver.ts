@@ -5,7 +5,7 @@ import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import { accessOfService } from '../../../core/control-plane/etcd-access.ts'
 import { etcdPackages } from '../../../core/kubernetes/component-packages.ts'
-import { etcdMinorsBetween } from '../../../core/kubernetes/etcd-settings.ts'
+import { etcdLeap } from '../../../core/kubernetes/etcd-leap.ts'
 import type { SecureRequests } from '../../../ports/secure-requests.ts'
 import { lookAtEtcd } from '../../control-plane/look-at-etcd.ts'
 import { notePeers, peerObstacle } from '../../control-plane/peers.ts'
@@ -71,22 +71,14 @@ async function stage(staging: Staging, requests: SecureRequests, signal: AbortSi
   const wanted = [...installed.keys()].map((name) => ({ name }))
   const request = { folder: `${stagingFolder}/etcd`, sources: sourcesOf(staging, manager), wanted }
   const wish = wishFor(stagedNote, manager, request, signal)
-  const stage = async () => withoutSkip(await wish.stage())
+  const stage = async () => withoutLeap(await wish.stage())
   const result = await stageOnce(staging, manager, { ...wish, stage }, signal)
   return result.ok ? undefined : result.reason
 }
 
-function withoutSkip(result: StageResult): StageResult {
-  const skips =
-    result.ok &&
-    result.staged.packages.find(
-      ({ wanted, previous, version }) =>
-        wanted && previous !== undefined && (etcdMinorsBetween(previous, version) ?? 2) > 1,
-    )
-  if (!skips) return result
-  const { name, previous, version } = skips
-  const message = `etcd is upgraded one minor version at a time: ${name} ${previous} cannot become ${version} at once`
-  return { ok: false, reason: { code: 'VersionSkipsMinor', message } }
+function withoutLeap(result: StageResult): StageResult {
+  const reason = result.ok ? etcdLeap(result.staged.packages) : undefined
+  return reason ? { ok: false, reason } : result
 }
 
 /** Before the packages: some restart their service by themselves. Our own member may be down already, cut off in the middle. */
