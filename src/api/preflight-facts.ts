@@ -10,7 +10,7 @@ export const preflightFacts = {
     .array(z.string().max(64))
     .max(32)
     .optional()
-    .describe('flags in a person’s files that some version of the kubelet no longer knows'),
+    .describe('flags in a person’s files that some version of the kubelet no longer knows; absent = not told'),
   kubeletServer: z
     .strictObject({ url: z.string().max(512), own: z.boolean() })
     .optional()

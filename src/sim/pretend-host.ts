@@ -74,7 +74,7 @@ interface RunningJob {
   readonly waiting: (() => void)[]
 }
 
-const wellHost: Partial<HostFacts> = { freeGiB: 10, cgroup: 'v2' }
+const wellHost: Partial<HostFacts> = { freeGiB: 10, cgroup: 'v2', kubeletFlags: [] }
 const wellControlPlane: Partial<HostFacts> = { etcd: '3.6.8-0', certificatesExpireAt: '2099-01-01T00:00:00.000Z' }
 const restartMs = 1500
 const endingMs = 200

@@ -100,7 +100,7 @@ export class PreflightBed {
 
   /** Everything said of nodes is as it was. */
   async putBack(): Promise<void> {
-    const none = { kubeletFlags: null, kubeletServer: null }
+    const none = { kubeletFlags: [], kubeletServer: null }
     await Promise.all(nodeNames.flatMap((name) => [this.shows(name), this.reports(name, none, { order: null })]))
   }
 
@@ -171,7 +171,7 @@ export function lookAt(api: HttpKubeApi, serverVersion = current, version = next
 function healthyFacts(name: NodeName): AgentStatus['facts'] {
   return {
     ...{ os: 'Debian 13', kernel: '6.12', architecture: 'amd64', kubelet: current, versionsOnOffer: [current, next] },
-    ...{ freeGiB: 10, cgroup: 'v2', runtime: 'containerd 2.2.9', packageManager: 'apt' },
+    ...{ freeGiB: 10, cgroup: 'v2', kubeletFlags: [], runtime: 'containerd 2.2.9', packageManager: 'apt' },
     ...(name.startsWith('c') && {
       ...wellControlPlane,
       apiServer: current,

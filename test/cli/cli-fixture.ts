@@ -66,6 +66,7 @@ export function agentOf(order?: AgentStatus['order']): AgentStatus {
       runtime: 'containerd 2.2.9',
       cgroup: 'v2',
       freeGiB: 10,
+      kubeletFlags: [],
       certificatesExpireAt: '2027-11-01T00:00:00.000Z',
     },
     ...(order && { order }),

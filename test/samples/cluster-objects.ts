@@ -73,6 +73,7 @@ export function sampleAgent(
       runtime: 'containerd 2.2.9',
       cgroup: 'v2',
       freeGiB: 10,
+      kubeletFlags: [],
       ...facts,
     },
   }

@@ -7,7 +7,7 @@ import type { AgentTools } from '../../src/main/simulation/simulated-cluster.ts'
 import type { NodeSpec } from '../../src/sim/sim-machine.ts'
 import { scenario } from './story.ts'
 
-const late: { cgroup: 'v1' | 'v2' } = { cgroup: 'v1' }
+const late: { cgroup: 'v1' | 'v2'; kubeletFlags: string[] } = { cgroup: 'v1', kubeletFlags: [] }
 const hosts: readonly NodeSpec[] = [
   { name: 'cp1', role: 'control-plane', version: 'v1.34.9' },
   { name: 'w1', role: 'worker', version: 'v1.34.9' },
@@ -74,6 +74,27 @@ describe('a host that nobody could ask before', () => {
     expect(cluster.taken).not.toContain('w2')
     expect(cluster.node('w2')?.status?.nodeInfo?.kubeletVersion).toBe('v1.34.9')
     late.cgroup = 'v2'
+    cluster.machine('w2').agent?.crash()
+    await waiting.succeeds()
+  })
+
+  scenario('is not drained while a person gives its kubelet a flag that is gone', told, async (story) => {
+    const { cluster, update, faults } = story
+    late.cgroup = 'v2'
+    late.kubeletFlags = ['pod-infra-container-image']
+    cluster.machine('w2').losePower()
+    await cluster.until('w2 is not Ready', () => {
+      const node = cluster.node('w2')
+      return node !== undefined && !isReady(node)
+    })
+    const waiting = await update.kubernetes('v1.35.3', { strategy: { maxUnavailable: 2 } }).hasDone(2)
+    faults.letCome('w2')
+    cluster.machine('w2').powerOn()
+    await waiting.is('RequiresAttention', 'PreflightFailed')
+    await cluster.pass(600_000)
+    expect(waiting.condition('Blocked')?.message).toMatch(/^KubeletFlags: .*--pod-infra-container-image \(w2\)/)
+    expect(cluster.taken).not.toContain('w2')
+    late.kubeletFlags = []
     cluster.machine('w2').agent?.crash()
     await waiting.succeeds()
   })

@@ -1,5 +1,7 @@
 import type { DirectUpdateSpec } from '../../api/direct-update.ts'
+import type { CheckName } from '../../api/preflight.ts'
 import type { Reason } from '../../api/reason.ts'
+import { flagObstacle } from '../../core/preflight/kubelet-flags.ts'
 import { firstLack } from '../../core/preflight/requirements.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import { parseVersion } from '../../core/version.ts'
@@ -14,8 +16,12 @@ export function hostObstacle(
 ): Reason | undefined {
   const node = nodes.get(name)
   const target = work.kubernetes && parseVersion(work.kubernetes.version)
-  if (!node || !target || preflight?.skip?.includes('TargetRequirements')) return undefined
-  const host = { node, agent: states.get(name)?.status?.agent, datastore: policy?.spec.datastore }
-  const lack = firstLack(host, target)
-  return lack === undefined ? undefined : { code: 'PreflightFailed', message: `TargetRequirements: ${lack}` }
+  if (!node || !target) return undefined
+  const agent = states.get(name)?.status?.agent
+  const counts = (check: CheckName) => !preflight?.skip?.includes(check)
+  const refused = (check: CheckName, obstacle: string | undefined): Reason | undefined =>
+    obstacle === undefined ? undefined : { code: 'PreflightFailed', message: `${check}: ${obstacle}` }
+  const host = { node, agent, datastore: policy?.spec.datastore }
+  const lack = counts('TargetRequirements') ? refused('TargetRequirements', firstLack(host, target)) : undefined
+  return lack ?? (counts('KubeletFlags') ? refused('KubeletFlags', flagObstacle(node, agent, target)) : undefined)
 }

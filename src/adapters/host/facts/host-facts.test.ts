@@ -1,7 +1,7 @@
 // What tools print: captured on machines of test/bed, with another address of the repository; what could not be had there says its source.
 // What image managers print is tried beside its parsers, in core/image.
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { MemoryDisk } from '../../../../test/fakes/memory-disk.ts'
 import { RecordingLog } from '../../../../test/fakes/recording-log.ts'
 import { recordedRuntimes } from '../../../../test/samples/recorded-output.ts'
@@ -93,9 +93,13 @@ describe('the facts of a host', () => {
   async function lookAt(
     paths: Readonly<Record<string, string>>,
     answer: (program: string, argv: readonly string[]) => Partial<CommandResult> | Error,
+    unreadable?: string,
   ) {
     const files = new DiskFiles(new MemoryDisk())
     for (const [path, content] of Object.entries(paths)) await files.write(path, content, attributes)
+    const read = files.read.bind(files)
+    const broken = () => Promise.reject(new SlipwayError('DiskFailed', 'input/output error'))
+    vi.spyOn(files, 'read').mockImplementation((path) => (path === unreadable ? broken() : read(path)))
     const log = new RecordingLog()
     const run = ({ argv }: { readonly argv: readonly string[] }): Promise<CommandResult> => {
       const said = answer(argv[0] ?? '', argv)
@@ -219,6 +223,14 @@ describe('the facts of a host', () => {
     const { facts, log } = await lookAt(pki, () => ({ exitCode: 127 }))
     expect(facts.certificatesExpireAt).toBe('2036-11-12T09:01:36.000Z')
     expect(log.lines.map(({ fields }) => fields.path)).toEqual(['/etc/kubernetes/pki/odd.crt'])
+  })
+
+  it('tell no flags of a kubelet from flags that could not be read', async () => {
+    const { facts } = await lookAt({}, () => ({ exitCode: 127 }))
+    expect(facts.kubeletFlags).toEqual([])
+    const odd = await lookAt({}, () => ({ exitCode: 127 }), '/etc/default/kubelet')
+    expect(odd.facts.kubeletFlags).toBeUndefined()
+    expect(odd.log.lines.map(({ fields }) => fields.fact)).toContain('kubelet flags')
   })
 
   it('do not claim that no reboot is needed where that could not be asked', async () => {

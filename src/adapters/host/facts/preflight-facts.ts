@@ -27,13 +27,14 @@ export function cgroupVersion(fileSystem: string): HostFacts['cgroup'] {
   }
 }
 
-export async function kubeletFlags(files: HostFiles): Promise<string[] | undefined> {
+/** Empty where there are none: what could not be read throws, and is no fact at all. */
+export async function kubeletFlags(files: HostFiles): Promise<string[]> {
   const units = (await files.names(kubeletDropIns)).filter((name) => name.endsWith('.conf'))
   const flags = new Set<string>()
   for (const path of [...kubeletFilesOfPeople, ...units.map((name) => `${kubeletDropIns}/${name}`)]) {
     for (const flag of flagsThatGo((await files.read(path)) ?? '')) flags.add(flag)
   }
-  return flags.size === 0 ? undefined : [...flags].slice(0, 32)
+  return [...flags].slice(0, 32)
 }
 
 export async function serverOfKubelet(files: HostFiles): Promise<HostFacts['kubeletServer']> {
