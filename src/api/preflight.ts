@@ -59,7 +59,8 @@ export const checks = {
   },
   Webhooks: {
     fails: 'an admission webhook that would refuse what the update needs has nobody who answers',
-    warns: 'one that may refuse some of it has nobody, or stands on one node alone',
+    warns:
+      'one that may refuse some of it has nobody, stands on one node alone, or is behind a URL, which nobody can ask from here',
   },
   PolicyBudgets: { warns: 'the policy is paused, or its budgets are spent; it is waited for' },
 } as const satisfies Readonly<Record<string, { readonly fails?: string; readonly warns?: string }>>

@@ -56,20 +56,28 @@ export const large = [
   pod('c2-own', 'c2', '3'),
 ]
 
-export const webhook = {
+const nobody = { service: { namespace: 'default', name: 'nobody', path: '/' } }
+
+const asking = (name: string, clientConfig: object, resource: string, operation: string) => ({
   apiVersion: 'admissionregistration.k8s.io/v1',
   kind: 'ValidatingWebhookConfiguration',
-  metadata: { name: 'evictions' },
+  metadata: { name },
   webhooks: [
     {
-      name: 'evictions.policy.example',
-      clientConfig: { service: { namespace: 'default', name: 'nobody', path: '/' } },
-      rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['pods/eviction'], operations: ['CREATE'] }],
+      name: `${name}.policy.example`,
+      clientConfig,
+      rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: [resource], operations: [operation] }],
       sideEffects: 'None',
       admissionReviewVersions: ['v1'],
     },
   ],
-}
+})
+
+export const webhook = asking('evictions', nobody, 'pods/eviction', 'CREATE')
+/** Lets a pod be evicted, and not go. */
+export const webhookOnDelete = asking('deletes', nobody, 'pods', 'DELETE')
+/** `.invalid` is nobody's, by RFC 6761. */
+export const webhookOutside = asking('outside', { url: 'https://guard.invalid/ask' }, 'pods/eviction', 'CREATE')
 
 /** The endpoint of its service, on w1. */
 export const slice = {

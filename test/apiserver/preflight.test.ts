@@ -11,7 +11,18 @@ import { kubectl } from '../rollout-rig/installation.ts'
 import { runSlipway } from '../rollout-rig/slipway-process.ts'
 import { expectRightsUsed, rightsTitle } from '../rollout-rig/used-rights.ts'
 import { current, lookAt, next, PreflightBed, toNext } from './preflight-bed.ts'
-import { large, lease, serviceRange, single, slice, twice, unscaled, webhook } from './preflight-objects.ts'
+import {
+  large,
+  lease,
+  serviceRange,
+  single,
+  slice,
+  twice,
+  unscaled,
+  webhook,
+  webhookOnDelete,
+  webhookOutside,
+} from './preflight-objects.ts'
 import { realClient } from './real-client.ts'
 
 const missing = await whyNoApiServer()
@@ -190,6 +201,21 @@ const cases: readonly Case[] = [
     undo: (bed) => bed.remove(webhook, slice),
     result: 'Warning',
     says: /service default\/nobody runs on w1 only/,
+  },
+  {
+    check: 'Webhooks',
+    what: 'a webhook on deleted pods that nobody answers',
+    arrange: (bed) => bed.apply(webhookOnDelete),
+    undo: (bed) => bed.remove(webhookOnDelete),
+    says: /deletes\.policy\.example \(asked about deleting pods\): service default\/nobody has no ready endpoint/,
+  },
+  {
+    check: 'Webhooks',
+    what: 'a webhook behind a URL',
+    arrange: (bed) => bed.apply(webhookOutside),
+    undo: (bed) => bed.remove(webhookOutside),
+    result: 'Warning',
+    says: /outside\.policy\.example \(asked about evicting pods\) is behind https:\/\/guard\.invalid\/ask/,
   },
   {
     check: 'PolicyBudgets',

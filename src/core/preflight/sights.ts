@@ -77,17 +77,28 @@ export interface PodSight {
 }
 
 /** An admission webhook without which something that happens during an update is refused. */
-export interface WebhookSight {
+export type WebhookSight = ServedWebhook | OutsideWebhook
+
+interface AskedWebhook {
   /** `ValidatingWebhookConfiguration policy, webhook pods.policy.example` */
   readonly name: string
   /** What it is asked about, as `creating pods`. */
   readonly what: string
   /** Only some objects: by objectSelector or matchConditions. */
   readonly narrowed: boolean
+}
+
+/** One behind a service of the cluster. */
+export interface ServedWebhook extends AskedWebhook {
   readonly service: string
   readonly ready: number
   /** The nodes its ready endpoints run on, two at most. */
   readonly nodes: readonly string[]
+}
+
+/** One behind an address that the API server asks; from where we are nobody can. */
+export interface OutsideWebhook extends AskedWebhook {
+  readonly url: string
 }
 
 export interface Heartbeats {

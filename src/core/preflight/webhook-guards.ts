@@ -4,7 +4,7 @@ import type { Webhook } from '../../api/kube-admission.ts'
 interface Deed {
   readonly group: string
   readonly resource: string
-  readonly operation: 'CREATE' | 'UPDATE'
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
   readonly said: string
 }
 
@@ -13,6 +13,8 @@ const deeds: readonly Deed[] = [
   { group: '', resource: 'pods', operation: 'CREATE', said: 'creating pods' },
   { group: '', resource: 'pods/binding', operation: 'CREATE', said: 'scheduling pods' },
   { group: '', resource: 'pods/eviction', operation: 'CREATE', said: 'evicting pods' },
+  // An eviction that was let through ends in the kubelet's own delete; where that is refused, the pod hangs in Terminating.
+  { group: '', resource: 'pods', operation: 'DELETE', said: 'deleting pods' },
   { group: '', resource: 'nodes', operation: 'UPDATE', said: 'cordoning nodes' },
   { group: '', resource: 'nodes/status', operation: 'UPDATE', said: 'kubelets’ reports' },
   { group: 'coordination.k8s.io', resource: 'leases', operation: 'UPDATE', said: 'heartbeats' },

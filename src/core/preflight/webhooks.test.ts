@@ -1,24 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { answerOf, unseen, type ViewTraits } from '../../../test/samples/check-views.ts'
 import type { Webhook } from '../../api/kube-admission.ts'
-import type { WebhookSight } from './sights.ts'
+import type { OutsideWebhook, ServedWebhook } from './sights.ts'
 import { guardedBy, isNarrowed } from './webhook-guards.ts'
 import { webhooks } from './webhooks.ts'
 
-const found = (part: Partial<WebhookSight>): ViewTraits => {
-  const sight = {
-    name: 'gate',
-    what: 'evicting pods',
-    narrowed: false,
-    service: 'service a/b',
-    ready: 2,
-    nodes: ['w1', 'w2'],
-  }
-  return { sights: { webhooks: { seen: [{ ...sight, ...part }] } } }
-}
+const asked = { name: 'gate', what: 'evicting pods', narrowed: false }
+const served = (part: Partial<ServedWebhook>): ServedWebhook => ({
+  ...{ ...asked, service: 'service a/b', ready: 2, nodes: ['w1', 'w2'] },
+  ...part,
+})
+const outside: OutsideWebhook = { ...asked, name: 'far', what: 'deleting pods', url: 'https://guard.example/ask' }
+const seen = (...sights: (ServedWebhook | OutsideWebhook)[]): ViewTraits => ({ sights: { webhooks: { seen: sights } } })
+const found = (part: Partial<ServedWebhook>) => seen(served(part))
+const aboutOutside =
+  'far (asked about deleting pods) is behind https://guard.example/ask: whether anybody answers there cannot be seen from here, and what it is asked about is refused if nobody does; make sure of it'
 
 describe('the check Webhooks', () => {
-  it.each<[string, ViewTraits, string]>([
+  it.each<[string, ViewTraits, string | RegExp]>([
     ['none', {}, 'Passed: 0 admission webhooks of this kind answer'],
     ['one that answers', found({}), 'Passed: 1 admission webhooks of this kind answer'],
     [
@@ -41,8 +40,22 @@ describe('the check Webhooks', () => {
       { hosts: { w1: { left: true }, w2: {} }, ...found({ nodes: ['w1'] }) },
       'Passed: 1 admission webhooks of this kind answer',
     ],
+    ['one behind an address outside', seen(outside), `Warning: ${aboutOutside}`],
+    [
+      'one behind an address outside, and one that runs on a node of the update only',
+      seen(outside, served({ nodes: ['w1'] })),
+      /^Warning: gate .* runs on w1 only: .*; far .* is behind https:\/\/guard\.example\/ask: /,
+    ],
+    [
+      'one behind an address outside, and one nobody answers for',
+      seen(outside, served({ ready: 0, nodes: [] })),
+      /^Failed: gate [^;]*; bring it back$/,
+    ],
     ['they cannot be read', { sights: { webhooks: unseen } }, `Unknown: ${unseen.unseen}`],
-  ])('%s', (_name, traits, answer) => expect(answerOf(webhooks, traits)).toBe(answer))
+  ])('%s', (_name, traits, answer) => {
+    if (typeof answer === 'string') expect(answerOf(webhooks, traits)).toBe(answer)
+    else expect(answerOf(webhooks, traits)).toMatch(answer)
+  })
 })
 
 describe('what a webhook is asked about', () => {
@@ -66,7 +79,9 @@ describe('what a webhook is asked about', () => {
     ['nodes', webhook([''], ['nodes'], ['UPDATE']), ['cordoning nodes']],
     ['leases', webhook(['coordination.k8s.io'], ['leases'], ['*']), ['heartbeats']],
     ['deployments', webhook(['apps'], ['deployments']), []],
-    ['deleting pods', webhook([''], ['pods'], ['DELETE']), []],
+    ['deleting pods', webhook([''], ['pods'], ['DELETE']), ['deleting pods']],
+    ['all that is done to pods', webhook([''], ['pods'], ['*']), ['creating pods', 'deleting pods']],
+    ['deleting evictions, which nobody does', webhook([''], ['pods/eviction'], ['DELETE']), []],
     ['lets pass when nobody answers', webhook([''], ['pods'], ['CREATE'], { failurePolicy: 'Ignore' }), []],
   ])('%s', (_name, asked, what) => expect(guardedBy(asked)).toEqual(what))
 

@@ -1,13 +1,13 @@
-import { endpointSlices, mutatingWebhooks, validatingWebhooks, type Webhook } from '../../api/kube-admission.ts'
-import type { WebhookSight } from '../../core/preflight/sights.ts'
+import { endpointSlices, mutatingWebhooks, validatingWebhooks } from '../../api/kube-admission.ts'
+import type { OutsideWebhook, WebhookSight } from '../../core/preflight/sights.ts'
 import { guardedBy, isNarrowed } from '../../core/preflight/webhook-guards.ts'
 import { eachListed } from '../../kube/each-listed.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 
 interface Guard {
   readonly name: string
-  readonly webhook: Webhook
   readonly what: string
+  readonly narrowed: boolean
   readonly service: { readonly namespace: string; readonly name: string }
 }
 
@@ -16,9 +16,10 @@ interface Endpoints {
   readonly nodes: readonly string[]
 }
 
-/** Those behind a service of the cluster; whether an address outside answers cannot be known from here. */
+/** Of those behind a service, who answers; whether an address outside does cannot be known from here. */
 export async function observeWebhooks(api: KubeApi, signal: AbortSignal): Promise<readonly WebhookSight[]> {
   const guards: Guard[] = []
+  const outside: OutsideWebhook[] = []
   for (const type of [validatingWebhooks, mutatingWebhooks]) {
     await eachListed(
       api,
@@ -26,25 +27,28 @@ export async function observeWebhooks(api: KubeApi, signal: AbortSignal): Promis
       {},
       ({ metadata, webhooks = [] }) => {
         for (const webhook of webhooks) {
-          const what = guardedBy(webhook)
-          const { service } = webhook.clientConfig
-          if (!service || what.length === 0) continue
+          const what = guardedBy(webhook).join(', ')
+          if (what === '') continue
           const name = `${type.kind} ${metadata.name}, webhook ${webhook.name}`
-          guards.push({ name, webhook, what: what.join(', '), service })
+          const asked = { name, what, narrowed: isNarrowed(webhook) }
+          const { service, url } = webhook.clientConfig
+          if (service) guards.push({ ...asked, service })
+          else if (url !== undefined) outside.push({ ...asked, url })
         }
       },
       signal,
     )
   }
   const known = new Map<string, Promise<Endpoints>>()
-  return Promise.all(
-    guards.map(async ({ name, webhook, what, service }) => {
+  const served = await Promise.all(
+    guards.map(async ({ service, ...asked }) => {
       const key = `${service.namespace}/${service.name}`
-      const asked = known.get(key) ?? endpointsOf(api, service, signal)
-      known.set(key, asked)
-      return { name, what, narrowed: isNarrowed(webhook), service: `service ${key}`, ...(await asked) }
+      const endpoints = known.get(key) ?? endpointsOf(api, service, signal)
+      known.set(key, endpoints)
+      return { ...asked, service: `service ${key}`, ...(await endpoints) }
     }),
   )
+  return [...served, ...outside]
 }
 
 async function endpointsOf(
