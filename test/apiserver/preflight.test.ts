@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type DirectUpdateSpec, type DirectUpdateStatus, directUpdates } from '../../src/api/direct-update.ts'
 import { jobs } from '../../src/api/kube.ts'
 import { type CheckName, type CheckReport, checkNames } from '../../src/api/preflight.ts'
+import type { ReasonCode } from '../../src/api/reason.ts'
 import { startApiServer } from '../bed/api-server.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
 import { kubectl } from '../rollout-rig/installation.ts'
@@ -28,11 +29,14 @@ import { realClient } from './real-client.ts'
 const missing = await whyNoApiServer()
 const { signal } = new AbortController()
 const onlyW1 = { nodeSelector: { matchLabels: { 'kubernetes.io/hostname': 'w1' } } }
-const airGapped = { bundle: { url: '/srv/bundle.tar', sha256: 'a'.repeat(64) } }
-const lastOrder = {
-  ...{ id: 'before/1', state: 'Failed', steps: [] },
-  reason: { code: 'BundleIncomplete', message: 'kubelet is not in it' },
+const onlyControlPlane = {
+  nodeSelector: { matchExpressions: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists' as const }] },
 }
+const airGapped = { bundle: { url: '/srv/bundle.tar', sha256: 'a'.repeat(64) } }
+const lastOrder = (code: ReasonCode, message: string) => ({
+  ...{ id: 'before/1', state: 'Failed', steps: [] },
+  reason: { code, message },
+})
 
 interface Case {
   readonly check: CheckName
@@ -115,6 +119,29 @@ const cases: readonly Case[] = [
     says: /Kubernetes 1\.36 needs containerd 2\.0 or later: w1 has containerd 1\.7\.27/,
   },
   {
+    check: 'TargetRequirements',
+    what: 'a host with cgroup v1 on its way to 1.35',
+    arrange: async (bed) => {
+      await bed.shows('w1', { kubelet: 'v1.34.9' })
+      await bed.reports('w1', { kubelet: 'v1.34.9', cgroup: 'v1' })
+    },
+    spec: { kubernetes: { version: 'v1.35.4' }, ...onlyW1 },
+    says: /Kubernetes 1\.35 needs cgroup v2 .*: w1 has cgroup v1 /,
+  },
+  {
+    check: 'TargetRequirements',
+    what: 'a control plane with etcd 3.5.24 on its way to 1.34',
+    arrange: async (bed) => {
+      for (const name of ['c1', 'c2'] as const) {
+        await bed.shows(name, { kubelet: 'v1.33.9' })
+        const etcd = name === 'c1' ? '3.5.24-0' : '3.5.26-0'
+        await bed.reports(name, { kubelet: 'v1.33.9', apiServer: 'v1.33.9', etcd })
+      }
+    },
+    spec: { kubernetes: { version: 'v1.34.9' }, ...onlyControlPlane },
+    says: /Kubernetes 1\.34 needs etcd 3\.5\.26 or later.*: c1 has etcd 3\.5\.24-0 /,
+  },
+  {
     check: 'KubeletFlags',
     what: 'a flag that the target does not know',
     arrange: (bed) => bed.reports('w1', { kubeletFlags: ['pod-infra-container-image'] }),
@@ -166,9 +193,16 @@ const cases: readonly Case[] = [
     says: /os\.image is for image-based hosts; w1 has packages/,
   },
   {
+    check: 'Sources',
+    what: 'a repository that a host did not reach',
+    arrange: (bed) => bed.reports('w1', {}, { order: lastOrder('RepositoryMissing', 'pkgs.example does not answer') }),
+    result: 'Warning',
+    says: /when last tried, sources failed on w1: pkgs\.example does not answer/,
+  },
+  {
     check: 'Bundle',
     what: 'a bundle that a host found wanting',
-    arrange: (bed) => bed.reports('w1', {}, { order: lastOrder }),
+    arrange: (bed) => bed.reports('w1', {}, { order: lastOrder('BundleIncomplete', 'kubelet is not in it') }),
     spec: { ...toNext, airGapped },
     result: 'Warning',
     says: /it failed on w1: kubelet is not in it/,
