@@ -18,8 +18,10 @@ const { signal } = new AbortController()
 const zone = 'topology.kubernetes.io/zone'
 const withinMs = 90_000
 const zones: Readonly<Record<string, string>> = { w1: 'a', w2: 'a', w3: 'a', w4: 'b', w5: 'b', w6: 'b' }
-const kured = { namespace: 'kube-system', name: 'kured' }
-const lockAnnotation = 'weave.works/kured-node-lock'
+const lockTools = [
+  { type: 'Kured', tool: 'kured', lockAnnotation: 'weave.works/kured-node-lock' },
+  { type: 'Kustodian', tool: 'kustodian', lockAnnotation: 'k8s.io/kustodian-node-lock' },
+] as const
 
 const text = 'true'
 const script = { configMap: 'work', sha256: createHash('sha256').update(text).digest('hex') }
@@ -124,17 +126,20 @@ describe.skipIf(missing)('one budget for everybody', () => {
     expect(await runSlipway(['hold', 'w1', '--release', ...kubeconfig])).toMatchObject({ code: 0 })
   })
 
-  describe('and for kured', () => {
-    const lock = async () => (await rig.api.get(daemonSets, kured, signal)).metadata.annotations?.[lockAnnotation]
+  describe.each(lockTools)('and for $tool', ({ type, tool, lockAnnotation }) => {
+    const daemonSet = { namespace: 'kube-system', name: tool }
+    const place = `${tool}=kube-system/${tool}`
+    const locked = `locked-${tool}`
+    const lock = async () => (await rig.api.get(daemonSets, daemonSet, signal)).metadata.annotations?.[lockAnnotation]
     const ownerOf = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text).nodeID)
 
-    /** As kured does it: takes the lock if nobody has it, by a write that fails if somebody was faster. */
+    /** As both tools do it: takes the lock if nobody has it, by a write that fails if somebody was faster. */
     async function strangerTakes(): Promise<boolean> {
-      const { metadata } = await rig.api.get(daemonSets, kured, signal)
+      const { metadata } = await rig.api.get(daemonSets, daemonSet, signal)
       if (metadata.annotations?.[lockAnnotation] !== undefined) return false
       const text = JSON.stringify({ nodeID: 'w6', metadata: { unschedulable: false }, created: new Date(), TTL: 0 })
       const body = { metadata: { resourceVersion: metadata.resourceVersion, annotations: { [lockAnnotation]: text } } }
-      return rig.api.patch(daemonSets, kured, { type: 'merge', body }, signal).then(
+      return rig.api.patch(daemonSets, daemonSet, { type: 'merge', body }, signal).then(
         () => true,
         () => false,
       )
@@ -142,7 +147,7 @@ describe.skipIf(missing)('one budget for everybody', () => {
 
     async function strangerReleases(): Promise<void> {
       const body = { metadata: { annotations: { [lockAnnotation]: null } } }
-      await rig.api.patch(daemonSets, kured, { type: 'merge', body }, signal)
+      await rig.api.patch(daemonSets, daemonSet, { type: 'merge', body }, signal)
     }
 
     beforeAll(async () => {
@@ -151,12 +156,12 @@ describe.skipIf(missing)('one budget for everybody', () => {
         {
           apiVersion: daemonSets.apiVersion,
           kind: daemonSets.kind,
-          metadata: kured,
+          metadata: daemonSet,
           spec: {
-            selector: { matchLabels: { app: 'kured' } },
+            selector: { matchLabels: { app: tool } },
             template: {
-              metadata: { labels: { app: 'kured' } },
-              spec: { containers: [{ name: 'kured', image: 'kured:1' }] },
+              metadata: { labels: { app: tool } },
+              spec: { containers: [{ name: tool, image: `${tool}:1` }] },
             },
           },
         },
@@ -165,37 +170,29 @@ describe.skipIf(missing)('one budget for everybody', () => {
     })
 
     test('without the right to its DaemonSet nothing starts, and the message names the command', async () => {
-      await setPolicy({ locks: [{ type: 'Kured', daemonSet: kured }] })
+      await setPolicy({ locks: [{ type, daemonSet }] })
       await rig.createUpdate('blind', { script, ...only('w1') })
       await vi.waitFor(async () => expect((await blocked('blind'))?.reason).toBe('ForeignLockUnknown'), {
         timeout: withinMs,
       })
-      expect((await blocked('blind'))?.message).toContain('slipway install --lock kured=kube-system/kured')
+      expect((await blocked('blind'))?.message).toContain(`slipway install --lock ${place}`)
       await kubectl(rig.server, ['delete', 'directupdates.slipway.dev', 'blind'])
-      const { out } = await runSlipway([
-        'install',
-        '--print',
-        '--namespace',
-        namespace,
-        '--lock',
-        'kured=kube-system/kured',
-      ])
+      const { out } = await runSlipway(['install', '--print', '--namespace', namespace, '--lock', place])
       await kubectl(rig.server, ['apply', '-f', '-'], out)
     })
 
     test('its lock is taken and released by a stranger while an update runs: never both at work', async () => {
-      await setPolicy({ locks: [{ type: 'Kured', daemonSet: kured }] })
+      await setPolicy({ locks: [{ type, daemonSet }] })
       const seen: string[] = []
       let taken = await strangerTakes()
       expect(taken).toBe(true)
-      await rig.createUpdate('locked', { script, strategy: { maxUnavailable: 2 } })
-      await vi.waitFor(async () => expect((await blocked('locked'))?.reason).toBe('ForeignLockHeld'), {
+      await rig.createUpdate(locked, { script, strategy: { maxUnavailable: 2 } })
+      await vi.waitFor(async () => expect((await blocked(locked))?.reason).toBe('ForeignLockHeld'), {
         timeout: 60_000,
       })
-      expect((await blocked('locked'))?.message).toMatch(
-        /^w6 holds annotation .* of DaemonSet kube-system\/kured since /,
-      )
-      const isOver = async () => (await rig.update('locked')).status?.phase === 'Succeeded'
+      const message = `w6 holds annotation ${lockAnnotation} of DaemonSet kube-system/${tool} since `
+      expect((await blocked(locked))?.message).toContain(message)
+      const isOver = async () => (await rig.update(locked)).status?.phase === 'Succeeded'
       for (const endMs = Date.now() + withinMs; !(await isOver()); ) {
         expect(Date.now()).toBeLessThan(endMs)
         const { grants = [] } = (await rig.policy()).status?.ledger ?? {}
@@ -216,7 +213,7 @@ describe.skipIf(missing)('one budget for everybody', () => {
       expect(seen).toContain('slipway')
       if (taken) await strangerReleases()
       await vi.waitFor(async () => expect(await lock()).toBeUndefined(), { timeout: withinMs })
-      expect((await rig.update('locked')).status?.progress).toBe('7/7')
+      expect((await rig.update(locked)).status?.progress).toBe('7/7')
       expect((await rig.api.get(nodes, { name: 'w1' }, signal)).spec.unschedulable).toBeUndefined()
     })
   })
