@@ -2,7 +2,15 @@
 // that a person can read it and a damaged one is recognised. A change of these shapes needs a new `journalFormat`.
 
 import { z } from 'zod'
-import { agentOrderSchema, doneJobSchema, maxDoneJobs, maxSteps, orderSchema } from './node-state.ts'
+import {
+  agentOrderSchema,
+  agentStatusSchema,
+  doneJobSchema,
+  maxDoneJobs,
+  maxSteps,
+  nodeStateSpecSchema,
+  orderSchema,
+} from './node-state.ts'
 import { reasonSchema } from './reason.ts'
 import { instantText } from './scalars.ts'
 
@@ -72,6 +80,15 @@ export const orderTimeMarkSchema = z.strictObject({
     .strictObject({ step: z.string().max(64), starts: z.int().min(1) })
     .optional()
     .describe('the program that was started then'),
+})
+
+/** `notes/reboot-sentinels`: how the host may ask for a reboot in this order, as it was when the order was staged. */
+export const rebootSentinelsSchema = z.strictObject({
+  settings: nodeStateSpecSchema.shape.sentinels.unwrap().pick({ reboot: true, rebootCommand: true }),
+  before: agentStatusSchema.shape.sentinels
+    .unwrap()
+    .pick({ rebootRequired: true, rebootAskedIn: true, rebootWrittenAt: true })
+    .describe('what had been seen of it'),
 })
 
 /** `notes/<work>`: long work that is no step; without `process` its end was told. */

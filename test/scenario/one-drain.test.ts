@@ -1,8 +1,10 @@
 import { describe, expect } from 'vitest'
 import { type Node, nodes } from '../../src/api/kube.ts'
-import { able, ask, finish, isLetIn, seen } from './maintenance-story.ts'
+import { operatorNamespace } from '../../src/sim/workloads.ts'
+import { able, ask, asRoot, files, finish, isLetIn, seen } from './maintenance-story.ts'
 import { scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
+import { scriptOf } from './story-update.ts'
 
 /** How often each node was cordoned. */
 function cordons(cluster: StoryCluster): ReadonlyMap<string, number> {
@@ -53,6 +55,31 @@ describe('one drain for all that waits for a node', () => {
     expect([...counts]).toEqual([['w1', 1]])
     expect(cluster.isCordoned('w1')).toBe(false)
     expect(cluster.runs('w1')).toBe(1)
+  })
+
+  scenario('a job that asks for a reboot by a sentinel of its own, then the boot', able(2), async (story) => {
+    const { cluster, person } = story
+    const sentinel = '/etc/reboot-wanted'
+    const bootID = () => cluster.state('w1')?.status?.agent?.bootID
+    const hasRun = () => cluster.machine('w1').host.executions.some(({ step }) => step === 'job-mark')
+    const { configMap, sha256 } = scriptOf('touch the sentinel')
+    await cluster.until('the namespace is there', () => cluster.ledger.epoch > 0)
+    await person.storesScript(configMap, operatorNamespace, 'touch the sentinel')
+    await person.setsPolicy({ reboots: { sentinels: [sentinel] } })
+    await watched(cluster)
+    const first = bootID()
+    const counts = cordons(cluster)
+    const boots = new Set([first])
+    cluster.sim.server.onCommit(() => boots.add(bootID()))
+    const jobs = [{ name: 'mark', configMap, sha256, ...onW1 }]
+    await person.setsPolicy({ reboots: { sentinels: [sentinel] }, maintenance: { jobs } })
+    await cluster.until('the job runs', hasRun)
+    await files(cluster, 'w1').write(sentinel, '', asRoot)
+    await cluster.nodeIs('w1', 'Done')
+    await cluster.pass(3_600_000)
+    expect(cluster.isCordoned('w1')).toBe(false)
+    expect([...counts]).toEqual([['w1', 1]])
+    expect(boots.size).toBe(2)
   })
 
   scenario('two updates of the same nodes', { nodes: 4 }, async ({ cluster, update, person }) => {

@@ -8,8 +8,9 @@ import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Bell } from '../bell.ts'
 import type { SideTask, SideTaskContext } from '../side-task.ts'
 import { failurePath, forgetFailure, readFailure } from './maintenance-failure.ts'
+import { lookForReboot } from './reboot-wish.ts'
 import { ringOnChange } from './ring-on-change.ts'
-import { asks, isSentinel } from './sentinel-file.ts'
+import { asks } from './sentinel-file.ts'
 import { type Sighting, sentinelStatus } from './sentinel-status.ts'
 
 export const sentinelWatcher: SideTask = {
@@ -17,7 +18,11 @@ export const sentinelWatcher: SideTask = {
   run: (context, signal) => new SentinelWatch(context).run(signal),
 }
 
-const commandTimeoutMs = 60_000
+interface OrderedBoot {
+  /** The boot that it ends. */
+  readonly from: string
+  readonly at: string
+}
 
 class SentinelWatch {
   readonly #context: SideTaskContext
@@ -87,8 +92,9 @@ class SentinelWatch {
 
   async #look({ maintenance, ...reboot }: SentinelFiles, signal: AbortSignal): Promise<Sighting> {
     const { files } = this.#context.host
-    const asked = await this.#rebootWanted(reboot, signal)
-    const wanted: Sighting = { ...asked, ...(asked.rebootRequired && { bootID: await this.#context.host.bootId() }) }
+    const boot = this.#orderedBoot()
+    const asked = await lookForReboot(this.#context, reboot, signal)
+    const wanted: Sighting = { ...asked, ...(boot && this.#isServedBy(boot, asked) && { bootID: boot.from }) }
     if (!maintenance) return wanted
     // Read before the file is seen: one that is there after its maintenance has ended was made anew.
     const isServed = this.#isServed()
@@ -104,6 +110,26 @@ class SentinelWatch {
     if (isAskedFor) return { ...seen, failure: await readFailure(files, this.#context.stateDir) }
     await forgetFailure(files, this.#context.stateDir)
     return seen
+  }
+
+  /** A boot that an order of this host has asked for and not told the end of. Read before the host is looked at. */
+  #orderedBoot(): OrderedBoot | undefined {
+    const { spec, status } = this.#context.store.get(this.#context.nodeName) ?? {}
+    const told = status?.agent?.order
+    const at = told?.steps.find(({ name, attempts }) => name === 'reboot' && attempts > 0)?.startedAt
+    if (at === undefined || told?.finishedAt !== undefined || told?.id !== spec?.order?.id) return undefined
+    const from = spec?.order?.bootID
+    return from === undefined ? undefined : { from, at }
+  }
+
+  /**
+   * An order asks the sentinels itself, and may boot the host before they were seen here: what the first look after that boot shows of
+   * them asked for it.
+   */
+  #isServedBy(boot: OrderedBoot, { rebootRequired, rebootWrittenAt, bootID }: Sighting): boolean {
+    if (!this.#isFirstLook || this.#before?.rebootRequired !== undefined) return false
+    if (rebootRequired !== true || boot.from === bootID) return false
+    return rebootWrittenAt === undefined || rebootWrittenAt <= boot.at
   }
 
   /**
@@ -128,32 +154,5 @@ class SentinelWatch {
     const order = state?.spec.order
     const isOpen = state && order?.work.maintenance && order.desired !== 'Stage' && !lastWord(order, state)
     return !isOpen && (this.#isFirstLook || !isAskedFor)
-  }
-
-  async #rebootWanted(
-    { reboot = [], rebootCommand }: Omit<SentinelFiles, 'maintenance'>,
-    signal: AbortSignal,
-  ): Promise<Pick<Sighting, 'rebootRequired' | 'rebootWrittenAt'>> {
-    for (const path of reboot) {
-      const look = await this.#context.host.files.look(path)
-      if (!isSentinel(look)) continue
-      const writtenAt = look.kind === 'file' && { rebootWrittenAt: new Date(look.modifiedMs).toISOString() }
-      return { rebootRequired: true, ...writtenAt }
-    }
-    return { rebootRequired: rebootCommand ? await this.#ask(rebootCommand, signal) : false }
-  }
-
-  /** As kured asks it: exit code 0 wants a reboot, any other does not. */
-  async #ask(argv: readonly string[], signal: AbortSignal): Promise<boolean | 'Unknown'> {
-    try {
-      const { exitCode, stderr } = await this.#context.host.run({ argv, timeoutMs: commandTimeoutMs }, signal)
-      if (exitCode > 1)
-        this.#context.log.warn('the reboot command failed', { argv, exitCode, stderr: stderr.slice(0, 500) })
-      return exitCode === 0
-    } catch (error) {
-      if (signal.aborted) throw error
-      this.#context.log.warn('the reboot command could not be run', { argv, error: String(error) })
-      return 'Unknown'
-    }
   }
 }

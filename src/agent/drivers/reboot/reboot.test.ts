@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AgentBench, scriptOrder } from '../../../../test/agent/agent-bench.ts'
-import type { Order } from '../../../api/node-state.ts'
+import { nodeStates, type Order, type SentinelFiles, type Sentinels } from '../../../api/node-state.ts'
+import { sentinelWatcher } from '../../sentinels/sentinel-watcher.ts'
 import { decideReboot, type RebootView } from './decide-reboot.ts'
 import { rebootDriver } from './reboot.ts'
 
@@ -116,5 +117,110 @@ describe('the reboot driver', () => {
     bench.start({ drivers })
     await bench.clock.until(bench.hasEnded('Succeeded'))
     expect(asked).toBe(2)
+  })
+})
+
+describe('a reboot that the work of maintenance asks for', () => {
+  const sentinel = '/etc/reboot-wanted'
+  const asRoot = { mode: 0o644, owner: 'root', group: 'root' }
+  const order = rebootOrder('IfRequired', { kind: 'Maintenance', bootID: 'boot-1' })
+
+  /** What the policy says, and what was seen so far, when the order comes; then the order is let run. */
+  async function staged(given: Order, settings: SentinelFiles, before: Sentinels = {}): Promise<AgentBench> {
+    const bench = new AgentBench()
+    bench.cluster.place({ ...given, desired: 'Stage' })
+    const state = bench.cluster.node
+    if (!state) throw new Error('there is no NodeState')
+    const agent = { version: '1', bootID: 'boot-1', epoch: 0, drivers: [], facts: bench.host.facts_, sentinels: before }
+    bench.cluster.api.put(nodeStates, { ...state, spec: { ...state.spec, sentinels: settings }, status: { agent } })
+    bench.start({ drivers })
+    await bench.clock.until(bench.hasEnded('Staged'))
+    return bench
+  }
+
+  /** The number of boots by its end; the policy says something else meanwhile. */
+  async function boots(bench: AgentBench, given = order, left?: SentinelFiles): Promise<number> {
+    bench.host.onReboot = () => new Promise(() => undefined)
+    bench.cluster.place(given)
+    await bench.clock.until(() => bench.host.reboots === 1 || bench.order?.finishedAt !== undefined)
+    if (bench.host.reboots === 0) return 0
+    bench.kill()
+    bench.host.losePower(() => 0)
+    bench.disk.budget = Number.POSITIVE_INFINITY
+    const state = bench.cluster.node
+    if (state && left) bench.cluster.api.put(nodeStates, { ...state, spec: { ...state.spec, sentinels: left } })
+    bench.start({ drivers, sideTasks: [sentinelWatcher] })
+    await bench.clock.until(() => bench.order?.finishedAt !== undefined)
+    expect(bench.order).toMatchObject({ state: 'Succeeded' })
+    return bench.host.reboots
+  }
+
+  it.each([
+    { exitCode: 0, expected: 1 },
+    { exitCode: 1, expected: 0 },
+  ])('by the command of the policy, exit code $exitCode', async ({ exitCode, expected }) => {
+    const bench = await staged(order, { rebootCommand: ['needs-reboot', '--now'] })
+    bench.host.answer = ({ argv }) => ({ exitCode: argv[0] === 'needs-reboot' ? exitCode : 99, stdout: '', stderr: '' })
+    expect(await boots(bench)).toBe(expected)
+  })
+
+  it('by a sentinel of the policy, once, though it outlives the boot', async () => {
+    const bench = await staged(order, { reboot: [sentinel] })
+    await bench.host.files.write(sentinel, '', asRoot)
+    expect(await boots(bench)).toBe(1)
+  })
+
+  it('is not one that a sentinel asked for before an earlier boot, unless it is written again', async () => {
+    const old = '2025-12-31T00:00:00.000Z'
+    const bench = await staged(
+      order,
+      { rebootCommand: ['needs-reboot'] },
+      { rebootRequired: old, rebootAskedIn: 'boot-0' },
+    )
+    bench.host.answer = () => ({ exitCode: 0, stdout: '', stderr: '' })
+    expect(await boots(bench)).toBe(0)
+    const again = await staged(order, { reboot: [sentinel] }, { rebootRequired: old, rebootAskedIn: 'boot-0' })
+    const file = { kind: 'file', ...asRoot, bytes: 0, modifiedMs: again.clock.now().getTime() } as const
+    again.host.files.look = () => Promise.resolve(file)
+    expect(await boots(again)).toBe(1)
+  })
+
+  it.each<{ name: string; settings: SentinelFiles }>([
+    { name: 'sentinel', settings: { reboot: [sentinel] } },
+    { name: 'command', settings: { rebootCommand: ['needs-reboot'] } },
+  ])('by a $name that nobody had seen before the boot asks for no other one', async ({ settings }) => {
+    const bench = await staged(order, settings)
+    bench.host.answer = () => ({ exitCode: 0, stdout: '', stderr: '' })
+    await bench.host.files.write(sentinel, '', asRoot)
+    expect(await boots(bench, order, settings)).toBe(1)
+    await bench.clock.advance(3_600_000)
+    expect(await bench.host.bootId()).not.toBe('boot-1')
+    expect(bench.cluster.agent?.sentinels).toMatchObject({ rebootAskedIn: 'boot-1' })
+  })
+
+  it('is settled with the order, also where the policy has no sentinels', async () => {
+    const bench = await staged(order, {})
+    const asked = () => bench.cluster.requests.filter((request) => request === 'get nodestates').length
+    const before = asked()
+    bench.kill()
+    bench.restart({ drivers })
+    await bench.clock.advance(60_000)
+    expect([before, asked()]).toEqual([1, 1])
+  })
+
+  it('is not looked for in the order of an update', async () => {
+    const { kind: _, ...update } = order
+    const bench = await staged(update, { reboot: [sentinel] })
+    await bench.host.files.write(sentinel, '', asRoot)
+    expect(await boots(bench, update)).toBe(0)
+  })
+
+  it('says so where the command cannot be run', async () => {
+    const bench = await staged(order, { rebootCommand: ['needs-reboot'] })
+    bench.host.answer = () => {
+      throw new Error('it hangs')
+    }
+    expect(await boots(bench)).toBe(0)
+    expect(bench.order?.warnings).toEqual([expect.stringContaining('the reboot command could not be run')])
   })
 })

@@ -3,11 +3,16 @@
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { ActStep, Driver, StepContext } from '../driver.ts'
 import { decideReboot, type RebootDecision, type RebootView } from './decide-reboot.ts'
+import { noteSentinels, whatSentinelsAsk } from './order-sentinels.ts'
 
 export const rebootDriver: Driver = {
   name: 'reboot',
   concerns: ({ work }) => work.reboot !== undefined && work.reboot !== 'Never',
   inspect: async ({ host }) => ({ bootId: await host.bootId() }),
+  stage: async (staging, signal) => {
+    await noteSentinels(staging, signal)
+    return undefined
+  },
   steps: () => [rebootStep],
   undo: { possible: false, because: 'a boot cannot be taken back', endsUndo: 'Never' },
 }
@@ -39,10 +44,15 @@ const rebootStep: ActStep = {
 
 type Asked = Pick<RebootView, 'rebootRequired' | 'rebootUnknown'>
 
-async function askedFor({ host, order }: StepContext, signal: AbortSignal): Promise<Asked> {
-  if (order.work.reboot !== 'IfRequired') return { rebootRequired: undefined, rebootUnknown: undefined }
-  const { rebootRequired, rebootUnknown } = await host.facts(signal)
-  return { rebootRequired, rebootUnknown }
+async function askedFor(context: StepContext, signal: AbortSignal): Promise<Asked> {
+  if (context.order.work.reboot !== 'IfRequired') return { rebootRequired: undefined, rebootUnknown: undefined }
+  const { rebootRequired, rebootUnknown } = await context.host.facts(signal)
+  if (rebootRequired !== undefined) return { rebootRequired, rebootUnknown }
+  const bySentinels = await whatSentinelsAsk(context, signal)
+  return {
+    rebootRequired: bySentinels === 'Reboot' ? 'the sentinels of the policy ask for it' : undefined,
+    rebootUnknown: bySentinels === 'Unknown' ? 'the reboot command could not be run' : rebootUnknown,
+  }
 }
 
 async function decide({ host, order, begunInBoot }: StepContext, asked: Asked): Promise<RebootDecision> {
