@@ -200,6 +200,8 @@ async function stageTransaction(transaction: Transaction, changes: boolean, sign
   const inTheWay = packages.filter(({ name }) => held.has(name) && !asked.has(name)).map(({ name }) => name)
   if (inTheWay.length > 0)
     return { ok: false, reason: packageHeld(inTheWay, `${packages.length} packages would change`) }
+  const broken = leftBroken(transaction, packages)
+  if (broken) return { ok: false, reason: broken }
   const unchanged = wanted.flatMap(({ name, hold, version: wish }) => {
     const here = status.get(name)
     if (!here || packages.some((each) => each.name === name)) return []
@@ -216,6 +218,19 @@ async function stageTransaction(transaction: Transaction, changes: boolean, sign
   }
   await writeDnfPlan(host, staged, held, signal)
   return { ok: true, staged }
+}
+
+/** dnf leaves a version alone that is there, though another one is there too: the job would do nothing, and fail on an empty node. */
+function leftBroken({ status, online, wanted }: Transaction, packages: readonly StagedPackage[]): Reason | undefined {
+  const broken = wanted
+    .map(({ name }) => name)
+    .filter((name) => status.get(name)?.whole === false && !packages.some((each) => each.name === name))
+  if (broken.length === 0) return undefined
+  const [program = 'dnf'] = online
+  return {
+    code: 'PackagesBroken',
+    message: `an interrupted transaction left several versions of ${broken.join(', ')} and this work does not replace them; look with "${program} check" and keep one of them by hand ("${program} remove --duplicates --disableexcludes=all")`,
+  }
 }
 
 /** What dnf put into the empty folder is the transaction; each file says itself what it is. */

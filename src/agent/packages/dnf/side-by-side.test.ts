@@ -107,6 +107,37 @@ describe('a kernel', () => {
   })
 })
 
+describe('a package that somebody else’s cut-off transaction left twice', () => {
+  const kubelets = ['1.35.4-150500.1.1', '1.36.3-150500.1.1'] as const
+  const bench = new StepBench(scriptOrder())
+  bench.answers({
+    'rpm --eval': 'x86_64\n',
+    'rpm -qa': kubelets.map((version) => `kubelet\t0:${version}\tx86_64\n`).join(''),
+    'rpm -q --qf': { exitCode: 1, stdout: 'no package provides installonlypkg(kernel)\n' },
+    'rm -rf': '',
+    'mkdir -p': '',
+    'sync -f': '',
+    '--showduplicates': kubelets.map((version) => `kubelet|0:${version}\n`).join(''),
+    '--assumeno':
+      'Package kubelet-1.36.3-150500.1.1.x86_64 is already installed.\nDependencies resolved.\nNothing to do.\n',
+    '--downloadonly': 'Nothing to do.\n',
+    '--userinstalled': 'kubelet\n',
+  })
+
+  it('is refused while the node still works, with what a person can do', async () => {
+    const request = { folder: '/staging/dnf', sources: { from: 'Host' as const } }
+    const wanted = [{ name: 'kubelet', version: '1.36.3' }]
+    const result = await stageDnf(bench.host, 'dnf', { ...request, wanted }, bench.signal)
+    expect(result).toMatchObject({
+      ok: false,
+      reason: {
+        code: 'PackagesBroken',
+        message: expect.stringMatching(/ of kubelet .*"dnf check".*remove --duplicates/),
+      },
+    })
+  })
+})
+
 describe('a transaction that was cut off', () => {
   let folder = ''
   afterEach(() => rm(folder, { recursive: true, force: true }))
