@@ -28,7 +28,8 @@ export const keptTailBytes = 64 * 1024
 /** The unit in which the shell counts the beginning of a log. */
 const blockBytes = 512
 /** So much is read before the log is looked at. Read less at a time it is no more: the reader waits for nothing to fill. */
-const [readBytes, reads] = [8192, 512]
+const readBytes = 8192
+const reads = 512
 
 /**
  * - The job writes into a pipe of its own, not into one that ends with the agent. The reader alone keeps the log within bounds:
