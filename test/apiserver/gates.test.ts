@@ -11,7 +11,7 @@ import { z } from 'zod'
 import { type DirectUpdateSpec, directUpdates } from '../../src/api/direct-update.ts'
 import type { GateSpec } from '../../src/api/gate.ts'
 import { gatesSchema } from '../../src/api/gate.ts'
-import { jobs, nodes } from '../../src/api/kube.ts'
+import { jobs, nodes, pods } from '../../src/api/kube.ts'
 import { type Monitoring, startMonitoring } from '../bed/monitoring.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
 import { kubectl, namespace } from '../rollout-rig/installation.ts'
@@ -151,6 +151,26 @@ describe.skipIf(missing)('gates and hooks on a real API server', () => {
     const name = await begin({ gates: [{ type: 'PodsReady', namespace: 'default', atLeast: 1, every }] })
     await blocked(name, /0 pod\(s\) are there, at least 1 must be/)
     await rig.api.delete(directUpdates, { name }, {}, signal)
+  })
+
+  test('PodsReady: one pod that is not Ready holds everything, until it is', async () => {
+    const metadata = { name: 'shop', namespace: 'default', labels: { app: 'shop' } }
+    // No scheduler takes it to a node: no kubelet says that it is Ready, and no drain asks it to go.
+    const spec = { schedulerName: 'nobody', containers: [{ name: 'main', image: 'app:1' }] }
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec }
+    await kubectl(rig.server, ['apply', '-f', '-'], JSON.stringify(pod))
+    const isReady = async (ready: boolean) => {
+      const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }]
+      const body = { status: { phase: 'Running', conditions } }
+      await rig.api.patch(pods, { name: 'shop', namespace: 'default' }, { type: 'merge', body }, signal, 'status')
+    }
+    await isReady(false)
+    const selector = { matchLabels: { app: 'shop' } }
+    const name = await begin({ gates: [{ type: 'PodsReady', namespace: 'default', selector, atLeast: 1, every }] })
+    await blocked(name, /default\/shop is not Ready/)
+    await isReady(true)
+    await succeeds(name)
+    await kubectl(rig.server, ['delete', 'pod', 'shop', '--force', '--grace-period=0'])
   })
 
   test('Jobs: a gate and a hook run theirs once for each node, with its clean-up', async () => {
