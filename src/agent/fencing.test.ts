@@ -65,6 +65,11 @@ describe('an order is judged', () => {
       code: 'FencedOff',
     },
     {
+      name: 'withdrawn with other content',
+      given: { journalled: { order: { ...order, work: otherWork }, end: { ...end, state: 'Withdrawn' } } },
+      verdict: 'repeat',
+    },
+    {
       name: 'ended with another role',
       given: { journalled: { order: { ...order, role: 'ControlPlane' }, end } },
       verdict: 'refuse',

@@ -30,6 +30,8 @@ export type Verdict =
 
 export function judgeOrder(view: OrderView): Verdict {
   const { order, journalled } = view
+  // One that was withdrawn runs under no name again: whoever asks is told so, and asks under the next.
+  if (journalled?.end?.state === 'Withdrawn') return { verdict: 'repeat', report: journalled.end }
   if (journalled && !sameOrder(journalled.order, order)) {
     const reason = fencedOff(`order ${order.id} is in the journal with other content`)
     return journalled.end ? { verdict: 'refuse', reason } : { verdict: 'withdraw', reason }

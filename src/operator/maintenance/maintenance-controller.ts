@@ -147,7 +147,9 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
       isDone: () => false,
       // Without a budget of the cluster's own it is one node at a time, counting all that are away.
       ...(!policy?.spec.budgets?.length && { budgets: [{ name: 'maintenance', maxUnavailable: 1 }] }),
-      held: () => failedElsewhere(name) ?? fetchesAnew(name),
+      held: () => failedElsewhere(name),
+      // Not what holds it up: its turn to stage is not another's meanwhile.
+      lastly: () => fetchesAnew(name),
     }
   }
 
