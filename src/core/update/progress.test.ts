@@ -35,6 +35,11 @@ const unfit = { code: 'PreflightFailed', message: 'TargetRequirements: w5 has cg
 
 describe('the phase of an update', () => {
   it.each<[string, ProgressView, string]>([
+    [
+      'a check between two steps of its path fails, and is looked at again',
+      view({ done: 3 }, { waitingFor: unfit, step: { index: 0, of: 2, version: 'v1.35.6', takesWorkers: false } }),
+      'InProgress',
+    ],
     ['all done', view({ done: 3 }), 'Succeeded'],
     ['all were there already', view({ skipped: 3 }), 'Succeeded'],
     ['done, a slot not returned yet', view({ done: 3 }, { slots: 1 }), 'InProgress'],

@@ -45,8 +45,6 @@ const needsPerson: ReadonlySet<Reason['code']> = new Set([
   'HookFailed',
   'BackupFailed',
   'BackupStoreMissing',
-  // Of a host that lacks what the target needs: it goes on by itself, but only once somebody has changed that host.
-  'PreflightFailed',
 ])
 
 /** What passes by itself, though another node needs a person; what comes to no good end has a code of its own. */
@@ -73,10 +71,15 @@ export function phaseOf(view: ProgressView): UpdatePhase {
     if (attention > 0) return 'RequiresAttention'
     if (isCancelled) return 'Cancelled'
     if ((hasMore && stop !== undefined) || (waiting === 0 && failed > 0)) return 'Failed'
-    if (waitingFor && needsPerson.has(waitingFor.code) && !isMoving) return 'RequiresAttention'
+    if (waitingFor && (needsPerson.has(waitingFor.code) || isUnfit(view)) && !isMoving) return 'RequiresAttention'
     if (!hasMore && slots === 0 && !soaking && !waitingFor) return 'Succeeded'
   }
   return desired === 'Paused' ? 'Paused' : 'InProgress'
+}
+
+/** A host lacks what the target needs, and somebody has to change it. Checks between two steps are looked at again by themselves. */
+function isUnfit({ counts, waitingFor }: ProgressView): boolean {
+  return counts.waiting > 0 && waitingFor?.code === 'PreflightFailed'
 }
 
 /** Others have their turn beside the nodes that need a person. */
