@@ -317,6 +317,22 @@ describe.each(['rpm-ostree', 'bootc'] as const)('an OS image by %s', (engine) =>
     expect(host.guardIsThere()).toBe(false)
   })
 
+  it('that the boot loader comes back with each time is not left for ever', async () => {
+    const host = machine(engine)
+    begin(host, imageOrder())
+    await host.bench.clock.until(() => host.bench.host.reboots === 1)
+    host.tools.kubelet = 'failed'
+    // The way back goes well, and the next boot starts the new image all the same.
+    host.tools.override = ([program]) => (program === '/bin/sh' ? { exitCode: 0, stdout: '', stderr: '' } : undefined)
+    host.tools.boot('orderly')
+    await host.tools.until('Failed')
+    expect(host.bench.host.reboots).toBe(4)
+    expect(host.tools.booted.digest).toBe(next.digest)
+    expect(host.bench.order).toMatchObject({ reason: { code: 'UndoFailed' } })
+    expect(JSON.stringify(host.bench.order)).toContain('booted 3 times to leave')
+    expect(host.guardIsThere()).toBe(false)
+  })
+
   it('that never boots is not tried for ever', async () => {
     const host = machine(engine)
     begin(host, imageOrder())

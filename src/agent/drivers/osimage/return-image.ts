@@ -1,6 +1,6 @@
 // Takes it back: the previous deployment boots again, or what was only staged is dropped, and the guard goes.
 
-import type { ImagePlan } from '../../../api/os-image.ts'
+import { bootTriesSchema, type ImagePlan } from '../../../api/os-image.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { Deployment, ImageStatus } from '../../../core/image/status.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -12,6 +12,8 @@ import { idleStatus } from './idle-status.ts'
 import { unstageCommands } from './image-commands.ts'
 import { hadItBefore, imageStatus, isWanted, lastLines, nameOf, planOf } from './image-state.ts'
 
+const triesNote = 'os-image-returns'
+const triesAllowed = 3
 const returnTimeoutMs = 10 * 60_000
 
 export function returnImageStep(clock: Clock): ActStep {
@@ -31,13 +33,23 @@ export function returnImageStep(clock: Clock): ActStep {
   }
 }
 
-/** Does not return: what comes after is the boot of the previous image. */
+/**
+ * Does not return: what comes after is the boot of the previous image. Some boot loaders come back with the new one all the same:
+ * then it throws ImageNotBooted, and nobody boots for ever.
+ */
 export async function leaveBooted(
   context: StepContext,
   { engine }: ImagePlan,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<never> {
+  const { tries } = (await context.notes.read(triesNote, bootTriesSchema)) ?? { tries: 0 }
+  if (tries >= triesAllowed) {
+    const { booted } = await imageStatus(context.host, signal)
+    const message = `the machine was booted ${tries} times to leave ${nameOf(booted)}, and came back with it`
+    throw new SlipwayError('ImageNotBooted', message, { nextStep: 'look at the boot loader of the host' })
+  }
+  await context.notes.write(triesNote, { tries: tries + 1 })
   await run(context, ['/bin/sh', '-c', guardScript, 'slipway-boot-guard', 'return', engine], signal)
   return await rebootAndWait(context, clock, signal)
 }

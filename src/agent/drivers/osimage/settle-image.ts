@@ -1,6 +1,7 @@
 // For an order that ends half-way: what is only staged is dropped, what is booted is confirmed or left again. Otherwise any
 // later reboot would boot the image, and the guard would reboot a node that has its pods back.
 
+import type { ImagePlan } from '../../../api/os-image.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { StepContext } from '../driver.ts'
@@ -15,13 +16,24 @@ export async function settleImage(context: StepContext, clock: Clock, signal: Ab
   const { booted } = await imageStatus(context.host, signal)
   if (!isWanted(plan, booted)) return await dropStaged(context, signal)
   // Cut off on its way back.
-  if (await guardReturned(context)) return await leaveBooted(context, plan, clock, signal)
+  if (await guardReturned(context)) return await leaveOrStay(context, plan, clock, signal)
   if (!(await isGuardSet(context))) return await removeGuard(context.host, signal)
   try {
     await confirmBooted(context, plan, clock, signal)
   } catch (error) {
     if (!(error instanceof SlipwayError) || error.code !== 'ImageUnhealthy') throw error
     await context.warn(`the order was stopped with its image booted, and that was taken back: ${error.message}`)
+    await leaveOrStay(context, plan, clock, signal)
+  }
+}
+
+/** A host that does not get away from the image keeps it, and says so; the guard would only boot it once more. */
+async function leaveOrStay(context: StepContext, plan: ImagePlan, clock: Clock, signal: AbortSignal): Promise<void> {
+  try {
     await leaveBooted(context, plan, clock, signal)
+  } catch (error) {
+    if (!(error instanceof SlipwayError) || error.code !== 'ImageNotBooted') throw error
+    await removeGuard(context.host, signal)
+    await context.warn(error.message)
   }
 }
