@@ -6,6 +6,7 @@ import {
   sampleState,
   wellControlPlane,
 } from '../../../test/samples/cluster-objects.ts'
+import { nodeProfile } from '../../../test/samples/profiles.ts'
 import type { DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { AgentStatus, NodeState } from '../../api/node-state.ts'
 import { type Plan, planUpdate } from './plan-update.ts'
@@ -332,5 +333,21 @@ describe('planning', () => {
       now,
     }
     expect(planUpdate(view)).toMatchObject({ reason: { message: 'w1 runs v1.36.3, which is newer than v1.35.9' } })
+  })
+})
+
+describe('a step of a path', () => {
+  const apt = { uris: ['https://pkgs.k8s.io/core:/stable:/v1.36/deb/'], suites: ['/'], signedBy: 'key' }
+  const profile = nodeProfile('base', { nodeSelector: {}, repositories: [{ name: 'kubernetes', apt }] })
+  const step = { ...cluster({ c1: { kubelet: 'v1.34.9' } }), spec: to('v1.35.9'), profiles: [profile], now }
+  const view = { ...step, serverVersion: 'v1.34.9', scriptSha256: undefined, takes: () => true }
+
+  it('contradicts no profile that names the repository of its end', () => {
+    expect(planUpdate({ ...view, pathTarget: 'v1.36.3' }).verdict).toBe('planned')
+  })
+
+  it('contradicts one that names another', () => {
+    const plan = planUpdate({ ...view, pathTarget: 'v1.37.0' })
+    expect(plan).toMatchObject({ verdict: 'refused', reason: { code: 'ProfileContradicted' } })
   })
 })

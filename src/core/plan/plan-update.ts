@@ -35,6 +35,8 @@ export interface PlanView extends Omit<CheckView, 'selected' | 'pathFault'> {
   readonly offers?: Offers | undefined
   /** Those of its nodes that this is about, where it is not all: a step of its path. */
   readonly takes?: (node: Node) => boolean
+  /** Where that path ends: what a profile may name before it is reached. */
+  readonly pathTarget?: string
 }
 
 export type Plan =
@@ -132,7 +134,10 @@ function measuredTime({ spec, nodes, stateOf }: PlanView): WorkTime | undefined 
 }
 
 /** The profile it names must be one that waits for it, and none may want something else of the same nodes. */
-function judgeProfiles({ spec, name, profiles = [] }: PlanView, selected: readonly Node[]): Plan | undefined {
+function judgeProfiles(
+  { spec, name, profiles = [], pathTarget }: PlanView,
+  selected: readonly Node[],
+): Plan | undefined {
   const wanted = profiles.find(({ metadata }) => metadata.name === spec.profile)
   if (spec.profile !== undefined && !(wanted && isByUpdate(wanted))) {
     const what = wanted ? 'rolls out by itself: set its spec.rollout to ByUpdate' : 'is not there'
@@ -143,7 +148,8 @@ function judgeProfiles({ spec, name, profiles = [] }: PlanView, selected: readon
       metadata.deletionTimestamp === undefined && selected.some((node) => selects(nodeSelector, node.metadata.labels))
     )
   })
-  const reason = contradiction(name ?? 'of this file', workOf(spec, ''), matched)
+  const whole = withVersion(spec, pathTarget ?? spec.kubernetes?.version)
+  const reason = contradiction(name ?? 'of this file', workOf(whole, ''), matched)
   return reason && refused(false, reason.code, reason.message)
 }
 

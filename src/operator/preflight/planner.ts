@@ -57,7 +57,12 @@ export class Planner {
   planStep(update: DirectUpdate, { version, takesWorkers }: PathStep, signal: AbortSignal): Promise<Plan | Later> {
     const { script: _, ...spec } = withVersion(update.spec, version)
     const takes = (node: Node) => takesWorkers || roleOf(node) === 'ControlPlane'
-    return this.#plan(update.metadata, { ...this.#view(update), spec, takes }, signal)
+    const pathTarget = update.status?.path?.target
+    return this.#plan(
+      update.metadata,
+      { ...this.#view(update), spec, takes, ...(pathTarget && { pathTarget }) },
+      signal,
+    )
   }
 
   async #plan({ name, generation }: ObjectMeta, view: PlanView, signal: AbortSignal): Promise<Plan | Later> {
