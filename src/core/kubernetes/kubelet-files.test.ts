@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { flagsThatGo, kubeletServer } from './kubelet-files.ts'
+import { flagsThatGo, isMasked, kubeletServer } from './kubelet-files.ts'
 
 const manifest =
   'metadata:\n  annotations:\n    kubeadm.kubernetes.io/kube-apiserver.advertise-address.endpoint: 10.0.0.1:6443\n'
@@ -23,4 +23,14 @@ it('flags that go, whatever the version', () => {
     'network-plugin',
     'pod-infra-container-image',
   ])
+})
+
+it.each([
+  [{ kind: 'link', target: '/dev/null' }, true],
+  [{ kind: 'folder' }, true],
+  [{ kind: 'link', target: '/opt/kubelet.conf' }, false],
+  [{ kind: 'file' }, false],
+  [{ kind: 'none' }, false],
+])('%j is masked: %s', (look, masked) => {
+  expect(isMasked(look)).toBe(masked)
 })

@@ -4,6 +4,11 @@ import { removedFlagsIn } from './kubelet-arguments.ts'
 export const kubeletFilesOfPeople = ['/etc/default/kubelet', '/etc/sysconfig/kubelet'] as const
 export const kubeletDropIns = '/etc/systemd/system/kubelet.service.d'
 
+/** Where systemd reads nothing: a link to /dev/null takes out what a package brings, and a folder is no drop-in. */
+export function isMasked({ kind, target }: { readonly kind: string; readonly target?: string }): boolean {
+  return kind === 'folder' || (kind === 'link' && target === '/dev/null')
+}
+
 /** The flags in such a file, without dashes, that some version of the kubelet no longer knows. */
 export function flagsThatGo(text: string): readonly string[] {
   return removedFlagsIn(text, { major: 2, minor: 0 }).map((flag) => flag.slice(2))

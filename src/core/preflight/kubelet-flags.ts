@@ -26,12 +26,16 @@ export const kubeletFlags: Check = {
   },
 }
 
-/** The same of one host, in words; undefined where its kubelet would start. */
+/**
+ * The same of one host, in words; undefined where nothing is known to keep its kubelet from starting. An agent that cannot tell, or is
+ * older than this operator, finds out when it stages: it reads the same files before its node is drained.
+ */
 export function flagObstacle(node: Node, agent: AgentStatus | undefined, target: Version): string | undefined {
   const { name } = node.metadata
   const flags = goneFlags(node, agent, target)
-  if (flags === 'unknown') return silentText(name)
-  return flags.length === 0 ? undefined : goneText(new Map(flags.map((flag) => [flag, [name]])), target)
+  return flags === 'unknown' || flags.length === 0
+    ? undefined
+    : goneText(new Map(flags.map((flag) => [flag, [name]])), target)
 }
 
 /** One that is not Ready and has no agent is asked when it comes back, before it is taken. */

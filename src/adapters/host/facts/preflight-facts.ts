@@ -1,6 +1,7 @@
 import { mostFreeGiB } from '../../../api/preflight-facts.ts'
 import {
   flagsThatGo,
+  isMasked,
   kubeletDropIns,
   kubeletFilesOfPeople,
   kubeletServer,
@@ -32,6 +33,7 @@ export async function kubeletFlags(files: HostFiles): Promise<string[]> {
   const units = (await files.names(kubeletDropIns)).filter((name) => name.endsWith('.conf'))
   const flags = new Set<string>()
   for (const path of [...kubeletFilesOfPeople, ...units.map((name) => `${kubeletDropIns}/${name}`)]) {
+    if (isMasked(await files.look(path))) continue
     for (const flag of flagsThatGo((await files.read(path)) ?? '')) flags.add(flag)
   }
   return [...flags].slice(0, 32)

@@ -5,7 +5,7 @@ import { fileBeforeSchema } from '../../../api/kubernetes-notes.ts'
 import type { Order } from '../../../api/node-state.ts'
 import type { Reason } from '../../../api/reason.ts'
 import { removedFlagsIn, withoutRemovedFlags } from '../../../core/kubernetes/kubelet-arguments.ts'
-import { kubeletDropIns, kubeletFilesOfPeople } from '../../../core/kubernetes/kubelet-files.ts'
+import { isMasked, kubeletDropIns, kubeletFilesOfPeople } from '../../../core/kubernetes/kubelet-files.ts'
 import { sameVersion } from '../../../core/version.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ActStep, Driver, Staging, Step, StepContext } from '../driver.ts'
@@ -55,6 +55,7 @@ async function flagsOfPeople(host: Host, order: Order): Promise<Reason | undefin
   const target = targetVersion(order)
   const units = (await host.files.names(kubeletDropIns)).filter((name) => name.endsWith('.conf'))
   for (const path of [...kubeletFilesOfPeople, ...units.map((name) => `${kubeletDropIns}/${name}`)]) {
+    if (isMasked(await host.files.look(path))) continue
     const found = removedFlagsIn((await host.files.read(path)) ?? '', target)
     if (found.length === 0) continue
     const flags = found.join(', ')
