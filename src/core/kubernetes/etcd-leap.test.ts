@@ -25,6 +25,11 @@ it.each<[string | undefined, string, string | undefined]>([
   expect(found && `${found.code}: ${found.message}`).toBe(said)
 })
 
+it('a client has no members that come back', () => {
+  const traits = { architecture: 'amd64', wanted: true, held: false, automatic: false }
+  expect(etcdLeap([{ name: 'etcd-client', version: '3.6.8', previous: '3.5.9', ...traits }])).toBeUndefined()
+})
+
 it('a package that is only brought along is not asked', () => {
   const brought = {
     name: 'libfoo',
