@@ -77,8 +77,10 @@ function versionsBetween(view: PathView): Between {
     if (version === undefined) {
       const missing = `no version of v${from.major}.${minor} is on offer, which lies on the way to ${target.text}`
       const { fault } = refused(`${missing} (${askedText(view.offers)})`, { lasting: false, unlisted: true })
-      // Whoever does not answer just now may know one: nobody has to bring it yet.
-      return { fault: view.offers.failing?.length ? { ...fault, code: 'VersionUnknown' } : fault }
+      // Whoever does not answer just now may know one: nobody has to bring it yet. A person's list is all there is to go to.
+      const { lists, failing = [] } = view.offers
+      const mayCome = failing.length > 0 && !lists.some(({ source }) => source === 'ConfigMap')
+      return { fault: mayCome ? { ...fault, code: 'VersionUnknown' } : fault }
     }
     versions.push(version)
   }
