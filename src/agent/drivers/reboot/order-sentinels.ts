@@ -2,7 +2,8 @@
 // is noted with the order: whatever the policy says by the time the work is done, the order means what it meant when it came.
 
 import { rebootSentinelsSchema } from '../../../api/journal.ts'
-import { nodeStates, type Order } from '../../../api/node-state.ts'
+import { isKubeError } from '../../../api/kube-error.ts'
+import { type NodeState, nodeStates, type Order } from '../../../api/node-state.ts'
 import { asksForReboot, lookForReboot } from '../../sentinels/reboot-wish.ts'
 import { sentinelStatus } from '../../sentinels/sentinel-status.ts'
 import type { Staging, StepContext } from '../driver.ts'
@@ -11,7 +12,9 @@ const note = 'reboot-sentinels'
 
 export async function noteSentinels({ api, nodeName, order, notes }: Staging, signal: AbortSignal): Promise<void> {
   if (!mayAsk(order) || (await notes.read(note, rebootSentinelsSchema))) return
-  const { spec, status } = await api.get(nodeStates, { name: nodeName }, signal)
+  const state = await ownState(api, nodeName, order, signal)
+  if (!state) return
+  const { spec, status } = state
   const { reboot, rebootCommand } = spec.sentinels ?? {}
   const { rebootRequired, rebootAskedIn, rebootWrittenAt } = status?.agent?.sentinels ?? {}
   // Also where there are none: the API is not needed for it again, in another life of the agent.
@@ -23,6 +26,22 @@ export async function noteSentinels({ api, nodeName, order, notes }: Staging, si
       ...(rebootWrittenAt !== undefined && { rebootWrittenAt }),
     },
   })
+}
+
+/** Undefined where the API is away and the order, on an emptied node by now, may do without it. */
+async function ownState(
+  api: Staging['api'],
+  name: string,
+  { desired, offline }: Order,
+  signal: AbortSignal,
+): Promise<NodeState | undefined> {
+  try {
+    return await api.get(nodeStates, { name }, signal)
+  } catch (error) {
+    const mayDoWithout = desired !== 'Stage' && offline === 'Allowed'
+    if (mayDoWithout && isKubeError(error, 'Unreachable', 'Timeout', 'ServerError')) return undefined
+    throw error
+  }
 }
 
 /** Undefined = they ask for nothing, as where the order came without any, or to an agent that noted none. */
