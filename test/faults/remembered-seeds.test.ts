@@ -25,6 +25,7 @@ describe('histories that once went wrong', () => {
     [1991, 'an OS image was asked for over two minor versions, which is refused'],
     [12724, 'a leader that was none any more woke itself for ever'],
     [14400, 'the backup of an update that was planned again was forgotten'],
+    [95365, 'the judge waited for the end of an update that a gate had failed before it was cancelled'],
     [70144, 'a backup that was young enough again, by a clock that was put back, woke nobody who waited for one'],
     [19616, 'scheduled backups took the host, and the window, from the backup of an update'],
   ])('seed %i: %s', async (seed) => {

@@ -187,12 +187,10 @@ class Run {
     if (!update) return true
     const { meddling, failing, extras } = this.#scenario
     const phase = update.status?.phase
-    const isFailed = phase === 'Failed' && failing !== undefined
-    // One that had failed before it was cancelled has nothing to end.
     const isCancelled = meddling.startsWith('cancel') && update.spec.desiredState === 'Cancelled'
-    return (
-      phase === 'Succeeded' || (isCancelled && (isFailed || phase === 'Cancelled')) || (isFailed && !extras.attended)
-    )
+    // One that had failed before it was cancelled, in its work or at a gate, has nothing to end.
+    if (isCancelled && (phase === 'Failed' || phase === 'Cancelled')) return true
+    return phase === 'Succeeded' || (phase === 'Failed' && failing !== undefined && !extras.attended)
   }
 
   /** So many nodes are done, and one is under work. */
