@@ -2,7 +2,7 @@
 // and go. Several on one machine, each with ports and folders of its own.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseStaticPod } from '../../src/core/kubernetes/static-pod.ts'
@@ -92,7 +92,7 @@ export class StaticEtcd {
     this.#running.set(name, new ChildProgram(program, args, join(folder, 'etcd.log')))
   }
 
-  async #writeManifest({ name, url, peer, manifests, dataDir }: StaticMember, etcd: string): Promise<void> {
+  async #writeManifest({ name, url, peer, folder, manifests, dataDir }: StaticMember, etcd: string): Promise<void> {
     const tls = (prefix: string) => [
       `--${prefix}cert-file=${this.dir}/m.crt`,
       `--${prefix}key-file=${this.dir}/m.key`,
@@ -115,6 +115,9 @@ export class StaticEtcd {
     ]
     mkdirSync(manifests, { recursive: true })
     const pod = { kind: 'Pod', spec: { containers: [{ image: 'registry.example/etcd:1', command }] } }
-    await writeFile(join(manifests, 'etcd.yaml'), JSON.stringify(pod))
+    // Whole at once: the kubelet here takes what it finds, and half a manifest starts nothing.
+    const whole = join(folder, 'etcd.yaml')
+    await writeFile(whole, JSON.stringify(pod))
+    await rename(whole, join(manifests, 'etcd.yaml'))
   }
 }
