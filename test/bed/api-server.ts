@@ -32,6 +32,8 @@ export interface ApiServer {
   readonly pids: Readonly<Record<string, number>>
   /** Ends it in good order and starts it again; with an authority it then shows a certificate signed by that one. */
   restartApi(serving?: Authority): Promise<void>
+  /** Lets it answer what it has begun, and write that down. */
+  stopApi(): Promise<void>
   /** Ends it at once, as a power cut would. */
   killApi(): Promise<void>
   startApi(): Promise<void>
@@ -130,6 +132,7 @@ async function start(
       return Object.fromEntries([...running].map(([name, child]) => [name, child.pid]))
     },
     startApi,
+    stopApi: () => endApi('SIGTERM'),
     killApi: () => endApi('SIGKILL'),
     restartApi: async (serving) => {
       await endApi('SIGTERM')
