@@ -15,7 +15,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { baseRoot, debianMirror } from './base-root.ts'
 import { hostAddress, layCable, machineAddress, mostMachines, raiseBridge, removeCable } from './bed-network.ts'
-import { type BedSlot, clearSlot, leftoversOf, takeSlot } from './bed-slot.ts'
+import { type BedSlot, leftoversOf } from './bed-slot.ts'
 import type { DebPackage } from './deb-package.ts'
 import { needHostPackages } from './host-packages.ts'
 import { type HttpForwarder, startHttpForwarder } from './http-forwarder.ts'
@@ -24,6 +24,7 @@ import { type MachineDisk, openMachineDisk } from './machine-disk.ts'
 import { makeRepository, type RepositoryOptions } from './package-repository.ts'
 import { RepositoryServer } from './repository-server.ts'
 import { signingKey } from './signing-key.ts'
+import { openOnSlot, type SlotLife } from './slot-life.ts'
 
 export interface MachineOptions {
   /** Roots below the machine's own disk, the uppermost first; Debian's base if not said. */
@@ -66,42 +67,17 @@ export interface Bed {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
 export async function openBed(): Promise<Bed> {
   if (process.getuid?.() !== 0) throw new Error('the bed boots machines and needs root: run the tests as root')
   await needHostPackages()
-  const slot = await takeSlot()
-  const machines: Machine[] = []
-  const endAtOnce = () => {
-    for (const machine of machines) machine.killNow()
-    clearSlot(slot)
-  }
-  const onSignal = (signal: NodeJS.Signals) => {
-    endAtOnce()
-    process.removeListener(signal, onSignal)
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
-  }
-  // Who started us is gone, and did not end us: a worker would go on for as long as its tests take.
-  const onOrphaned = () => process.kill(process.pid, 'SIGTERM')
-  process.once('disconnect', onOrphaned)
-  process.once('exit', endAtOnce)
-  for (const signal of endings) process.on(signal, onSignal)
-  const forget = () => {
-    process.removeListener('disconnect', onOrphaned)
-    process.removeListener('exit', endAtOnce)
-    for (const signal of endings) process.removeListener(signal, onSignal)
-  }
-  try {
-    return await open(slot, machines, forget)
-  } catch (error) {
-    endAtOnce()
-    forget()
-    throw error
-  }
+  return openOnSlot(open)
 }
 
-async function open(slot: BedSlot, machines: Machine[], forget: () => void): Promise<Bed> {
+async function open({ slot, atOnce, end }: SlotLife): Promise<Bed> {
+  const machines: Machine[] = []
+  atOnce(() => {
+    for (const machine of machines) machine.killNow()
+  })
   await raiseBridge(slot)
   const address = hostAddress(slot)
   const repositories = await RepositoryServer.start(address)
@@ -137,8 +113,7 @@ async function open(slot: BedSlot, machines: Machine[], forget: () => void): Pro
   const close = async () => {
     await Promise.all(machines.map((machine) => machine.powerLoss()))
     await Promise.all(stops.map((stop) => stop()))
-    clearSlot(slot)
-    forget()
+    end()
   }
   return {
     slot,

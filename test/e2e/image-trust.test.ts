@@ -100,7 +100,7 @@ describe('the engine, told what an origin asks for,', () => {
   }
 
   function writePolicy(all: object, ours: object): void {
-    const transports = { docker: { '127.0.77.1:5000': [ours] } }
+    const transports = { docker: { [desk.registry]: [ours] } }
     const input = JSON.stringify({ default: [all], transports })
     desk.run({ argv: ['sh', '-c', 'mkdir -p /etc/containers; cat > /etc/containers/policy.json'], input })
   }

@@ -9,16 +9,16 @@
  */
 
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Command, CommandResult } from '../../../src/ports/host.ts'
 import { inRoot } from '../closed-root.ts'
 import { type Signer, signingKey } from '../signing-key.ts'
+import { openOnSlot, type SlotLife } from '../slot-life.ts'
 import { osFront } from './front.ts'
 import type { OciImage } from './oci-image.ts'
 import { osLayers } from './os-root.ts'
-import { startRegistry } from './registry.ts'
+import { registryAt, startRegistry } from './registry.ts'
 
 export interface Commit {
   readonly checksum: string
@@ -27,6 +27,8 @@ export interface Commit {
 }
 
 export interface CommitDesk extends AsyncDisposable {
+  /** The registry, as references begin. */
+  readonly registry: string
   /** Runs it as on a host: /ostree/repo is the host's, and what is written stays. */
   run(command: Command): CommandResult
   commit(name: string, signer: Signer | undefined): Promise<Commit>
@@ -48,12 +50,17 @@ if [ -n "$2" ]; then
 fi
 /front/osimage container encapsulate --repo=commits "$1" "oci:/desk/$1.layout:$1"`
 
-export async function openCommitDesk(): Promise<CommitDesk> {
-  const folder = await mkdtemp(join(tmpdir(), 'slipway-commits-'))
+export function openCommitDesk(): Promise<CommitDesk> {
+  return openOnSlot(openDesk)
+}
+
+export async function openDesk({ slot, end }: SlotLife): Promise<CommitDesk> {
+  const { folder } = slot
   for (const name of ['desk', 'repo', 'upper', 'work']) await mkdir(join(folder, name))
-  const registry = await startRegistry({ address: '127.0.77.1', slot: { folder } })
+  // No machine is to see the registry: no bridge is needed.
+  const address = `127.0.77.${slot.number}`
   const settings = join(folder, 'registries.conf')
-  await writeFile(settings, `[[registry]]\nlocation = "${registry.address}"\ninsecure = true\n`)
+  await writeFile(settings, `[[registry]]\nlocation = "${registryAt(address)}"\ninsecure = true\n`)
   const layers = await osLayers()
   const binds = {
     '/desk': join(folder, 'desk'),
@@ -74,7 +81,9 @@ export async function openCommitDesk(): Promise<CommitDesk> {
     if (exitCode !== 0) throw new Error(`${argv.slice(0, 4).join(' ')} ended with ${exitCode}: ${stderr}`)
   }
   must('ostree', 'init', '--repo=/ostree/repo', '--mode=bare')
+  const registry = await startRegistry({ address, slot })
   return {
+    registry: registry.address,
     run,
     commit: async (name, signer) => {
       const key = signer === undefined ? '' : `/keys/${signer}/secret.gpg`
@@ -92,7 +101,7 @@ export async function openCommitDesk(): Promise<CommitDesk> {
     },
     [Symbol.asyncDispose]: async () => {
       await registry.stop()
-      await rm(folder, { recursive: true, force: true })
+      end()
     },
   }
 }

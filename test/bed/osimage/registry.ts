@@ -27,12 +27,15 @@ export interface Registry {
   start(): Promise<void>
 }
 
+/** As references begin that name a registry there. */
+export const registryAt = (address: string) => `${address}:${port}`
+
 /** It ends with `stop`, or with this process; its content goes with the bed, or with whatever else has an address and a folder. */
 export async function startRegistry(bed: {
   readonly address: string
   readonly slot: { readonly folder: string }
 }): Promise<Registry> {
-  const address = `${bed.address}:${port}`
+  const address = registryAt(bed.address)
   const folder = join(bed.slot.folder, 'registry')
   await mkdir(join(folder, 'content'), { recursive: true })
   await writeFile(join(folder, 'config.yml'), configuration(address))
@@ -41,9 +44,19 @@ export async function startRegistry(bed: {
   const serve = inRoot({ layers, binds: { '/registry': folder } }, ['docker-registry', 'serve', '/registry/config.yml'])
 
   let running: ChildProgram | undefined
+  const stop = async () => {
+    // The root's own first process hears nothing else.
+    await running?.stop('SIGKILL')
+    running = undefined
+  }
   const start = async () => {
     running = new ChildProgram(...serve, join(folder, 'registry.log'))
-    await running.ready(async () => (await fetch(`http://${address}/v2/`)).ok)
+    try {
+      await running.ready(async () => (await fetch(`http://${address}/v2/`)).ok)
+    } catch (error) {
+      await stop()
+      throw error
+    }
   }
   await start()
   const client = registryClient(address)
@@ -58,11 +71,7 @@ export async function startRegistry(bed: {
       await client.putManifest(repository, to, await client.manifest(repository, from))
     },
     digestOf: (repository, tag) => client.digestOf(repository, tag),
-    stop: async () => {
-      // The root's own first process hears nothing else.
-      await running?.stop('SIGKILL')
-      running = undefined
-    },
+    stop,
     start,
   }
 }
