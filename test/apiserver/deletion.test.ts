@@ -90,6 +90,16 @@ describe.skipIf(missing)('a rollout that loses what it stands on', () => {
     }, withinMs)
   })
 
+  // One with an owner may be collected before the operator comes to it.
+  test('a NodeState of no node that nobody else would take away', async () => {
+    const { apiVersion, kind } = nodeStates
+    await rig.api.create(nodeStates, { apiVersion, kind, metadata: { name: 'nobody' }, spec: {} }, signal)
+    await vi.waitFor(async () => {
+      const { items } = await rig.api.list(nodeStates, {}, signal)
+      expect(items.map(({ metadata }) => metadata.name)).not.toContain('nobody')
+    }, withinMs)
+  })
+
   test('the MaintenancePolicy: the ledger is made again with a higher epoch, and the limits hold', async () => {
     await begin('policy-deleted', 'v1.36.0')
     const before = await rig.policy()

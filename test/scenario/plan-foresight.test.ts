@@ -113,10 +113,11 @@ describe('a plan foresees', () => {
   scenario('by more rehearsals that pods may find no room', { nodes: roomFor('4') }, async (story) => {
     await deployLargeAndSmall(story)
     const spec = { script, strategy: { maxUnavailable: 2 } } as const
-    const plan = await rehearsed(await snapshotOf(story), spec, { rehearsals: 1, rehearsalsWhereTight: 15 })
-    expect(plan.rehearsals).toBe(15)
-    const large = plan.unplaced.find(({ workload }) => workload === 'Deployment shop/large')
-    expect(large).toMatchObject({ certainty: 'possible' })
+    // Chance decides it, and which of the two it is: about once in twenty.
+    const plan = await rehearsed(await snapshotOf(story), spec, { rehearsals: 1, rehearsalsWhereTight: 60 })
+    expect(plan.rehearsals).toBe(60)
+    expect(plan.unplaced.map(({ certainty }) => certainty)).toContain('possible')
+    for (const { workload } of plan.unplaced) expect(workload).toMatch(/^Deployment shop\/(large|middle)$/)
   })
 
   scenario('by few that all find room where there is enough', { nodes: roomFor('8') }, async (story) => {

@@ -1,5 +1,6 @@
 import { kubeletDriver } from '../../../src/agent/drivers/kubelet/kubelet-driver.ts'
 import { nodeTemplate, trustPackages } from '../../bed/node-template.ts'
+import { untilTrue } from '../../bed/until-true.ts'
 import { kubernetesVersion, olderKubernetesVersion } from '../../bed/versions.ts'
 import type { ConformanceCase } from '../conformance-case.ts'
 
@@ -33,8 +34,14 @@ export const conformanceCase: ConformanceCase = {
   },
   order: () => Promise.resolve({ work: { kubernetes: { version: kubernetesVersion, components: ['kubelet'] } } }),
   isDone: async (machine) => {
-    const pid = (await machine.run(['systemctl', 'show', '--property=MainPID', '--value', 'kubelet'])).trim()
-    return (await machine.exec([`/proc/${pid}/exe`, '--version'])).stdout === `Kubernetes ${kubernetesVersion}\n`
+    let said = ''
+    // After a boot it may have been faster than the container runtime: then it has ended, and comes again in ten seconds.
+    await untilTrue('a kubelet that runs', async () => {
+      const pid = (await machine.run(['systemctl', 'show', '--property=MainPID', '--value', 'kubelet'])).trim()
+      said = (await machine.exec([`/proc/${pid}/exe`, '--version'])).stdout
+      return said !== ''
+    })
+    return said === `Kubernetes ${kubernetesVersion}\n`
   },
   check: async (machine) => {
     const audit = await machine.run(['dpkg', '--audit'])
