@@ -161,8 +161,11 @@ export const complaints: readonly Complaint[] = [
   },
   {
     complaint: 'No say in the order of nodes',
-    answer: 'control plane first, then by weight, then zone by zone; waves by selector and size',
-    tests: [inScenario('waves', 'heavier nodes come first, then zone by zone')],
+    answer: 'control plane first, then the nodes you name, then by weight, then zone by zone; waves by size',
+    tests: [
+      inScenario('waves', 'those named come first, then heavier ones, then zone by zone'),
+      inScenario('waves', 'each wave ends before the next begins'),
+    ],
   },
   {
     complaint: 'No limits in percent or per zone',

@@ -125,14 +125,15 @@ describe('waves', () => {
   )
 
   const zoned = oneAnd(6).map((node, index) => ({ ...node, zone: index < 4 ? 'a' : 'b' }))
-  scenario('heavier nodes come first, then zone by zone', { nodes: zoned }, async ({ cluster, update, person }) => {
+  scenario('those named come first, then heavier ones, then zone by zone', { nodes: zoned }, async (story) => {
+    const { cluster, update, person } = story
     await person.labels('w5', { 'slipway.dev/weight': '10' })
     const order: string[] = []
     cluster.sim.server.onCommit(() => {
       for (const name of cluster.taken) if (!order.includes(name)) order.push(name)
     })
-    await update.script('true').succeeds()
-    expect(order).toEqual(['cp1', 'w5', 'w1', 'w4', 'w2', 'w6', 'w3'])
+    await update.script('true', { strategy: { first: ['w3'] } }).succeeds()
+    expect(order).toEqual(['cp1', 'w3', 'w5', 'w1', 'w4', 'w2', 'w6'])
   })
 
   it('the operator dies at each write of a rollout with two waves', async () => {
