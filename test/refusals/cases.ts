@@ -21,7 +21,8 @@ export const kubernetes = { version: 'v1.36.3' }
 export const script = { configMap: 'rotate-disks', sha256: 'ab'.repeat(32) }
 
 const duration = 'must be a duration such as 30m or 1h30m, above zero'
-const share = 'must be a number of nodes from 1 up, or a percentage from 1% to 100%'
+const share =
+  'must be a number of nodes from 1 up, or a percentage from 1% to 100%; with 0 no node could ever be updated (to stop all work set spec.paused of MaintenancePolicy default)'
 const wishedVersion = 'must be a full version such as v1.36.3, or 1.36.*, 1.37.0-rc.*, latest-patch or latest'
 const expression = 'spec.nodeSelector.matchExpressions[0]'
 
