@@ -45,6 +45,8 @@ export function judgeNode(change: CommittedChange, truth: Truth, _slack: Slack, 
       order &&
       wanted &&
       rollout &&
+      // Another's cordon may come and go over work that is only staged.
+      before.metadata.annotations?.[cordonMark] === rollout.operationID &&
       order.id.startsWith(`${rollout.operationID}/`) &&
       report_?.id === order.id &&
       (report_.state === 'Running' || report_.state === 'Accepted')
