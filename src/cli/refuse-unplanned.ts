@@ -15,6 +15,7 @@ import { needsOffers } from '../core/versions/resolve.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { CommandContext } from './command-context.ts'
 import { listAll, readPolicy } from './read-cluster.ts'
+import { refuseUnknownSkips } from './refuse-unknown-skips.ts'
 import { storedScript } from './script-content.ts'
 import type { Draft } from './update-draft.ts'
 
@@ -34,10 +35,7 @@ export async function refuseUnplanned(
     script ? script.text : storedScript(api, namespace, wanted.script, signal),
     readPolicy(api, signal),
   ])
-  refuseUnknownSkips(
-    wanted,
-    found.items.map((node) => node.metadata.name),
-  )
+  refuseUnknownSkips(wanted, found.items)
   const spec = profiles ? wanted : withoutProfile(wanted)
   const byName = new Map(states.items.map((state) => [state.metadata.name, state]))
   const view = {
@@ -63,15 +61,6 @@ export async function refuseUnplanned(
   // What this user may not see is for the operator to judge.
   if (plan.verdict === 'refused' && plan.preflight?.some(({ result }) => result === 'Failed')) throw refusal(plan)
   return plan.preflight ?? []
-}
-
-/** A name that was mistyped would leave out nobody: the node that is meant would be worked on. */
-function refuseUnknownSkips({ skip = [] }: DirectUpdateSpec, known: readonly string[]): void {
-  const unknown = skip.filter((name) => !known.includes(name))
-  if (unknown.length === 0) return
-  throw new SlipwayError('Usage', `there is no node ${unknown.join(', ')} to be left out`, {
-    nextStep: 'nothing was created; look at the names: slipway nodes',
-  })
 }
 
 /** Undefined where this user may not see them: they are for the operator to judge. */

@@ -203,6 +203,24 @@ describe('plan', () => {
     })
   })
 
+  it.each([
+    ['--skip', 'w-1', 'there is no node w-1 to be left out'],
+    ['--skip-check', 'Agent', 'Allowed choices are Agents, '],
+  ])('takes no name for %s that means nothing, as the update would not', async (option, name, says) => {
+    const saved = cliFixture(cluster())
+    await saved.run('snapshot')
+    const notRehearsed = () => Promise.reject(new Error('it was rehearsed'))
+    const refusal = async (...words: readonly string[]) => {
+      const cli = cliFixture(cluster(), { runPlan: notRehearsed, readFile: async () => saved.out.text })
+      expect(await cli.run(...words, '--reboot', 'Always', option, name)).toBe(2)
+      return cli.err.text.replace('slipway plan', 'slipway update')
+    }
+    const said = await refusal('update')
+    expect(said).toContain(says)
+    expect(await refusal('plan')).toBe(said)
+    expect(await refusal('plan', '--snapshot', 'cluster.json')).toBe(said)
+  })
+
   it('works on a saved cluster, without one that can be reached', async () => {
     const saved = cliFixture(cluster())
     await saved.run('snapshot')

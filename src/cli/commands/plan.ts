@@ -12,6 +12,7 @@ import { findingsText, planFindings } from '../plan-findings.ts'
 import { planText, shortPlan } from '../plan-text.ts'
 import { withActivity } from '../progress/activity.ts'
 import { readText } from '../read-text.ts'
+import { refuseUnknownSkips } from '../refuse-unknown-skips.ts'
 import { type Format, formatOption, writeValue } from '../structured-output.ts'
 import { type Draft, type DraftOptions, draftUpdate } from '../update-draft.ts'
 import { workOptions } from '../update-options.ts'
@@ -96,11 +97,17 @@ interface ReadCluster {
 /** Without Slipway's kinds no agent has reported: there is nothing to check yet. */
 async function readCluster(context: CommandContext, options: PlanOptions, draft: Draft): Promise<ReadCluster> {
   const { snapshot: path } = options
-  if (path !== undefined) return { snapshot: parseClusterSnapshot(await readText(context, path), path), findings: [] }
+  const { spec } = draft.update
+  if (path !== undefined) {
+    const snapshot = parseClusterSnapshot(await readText(context, path), path)
+    refuseUnknownSkips(spec, snapshot.nodes)
+    return { snapshot, findings: [] }
+  }
   const api = await context.api()
   const snapshot = await readClusterSnapshot(api, context.clock, context.signal)
+  refuseUnknownSkips(spec, snapshot.nodes)
   if (!snapshot.installed) return { snapshot, findings: [] }
-  const isAsked = needsOffers(draft.update.spec)
+  const isAsked = needsOffers(spec)
   const offers = isAsked ? await context.versionsOnOffer(api, options.namespace, context.signal) : undefined
   const findings = await planFindings(context, api, draft, snapshot, offers)
   return { snapshot, findings, ...(offers && { offers }) }
