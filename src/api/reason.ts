@@ -105,7 +105,7 @@ const planning = {
     'a resource of another system asks for what cannot be carried out; its status or its annotation slipway.dev/message says what',
   Planned: 'the update can be carried out',
   SkipUnknown: 'spec.skip names a node that is not there or not selected; correct the name',
-  NothingSelected: 'no node matches the selector',
+  NothingSelected: 'no node matches the selector, or each that does is in spec.skip',
   Downgrade: 'a node already runs a newer version; Kubernetes cannot go back',
   VersionSkipsMinor:
     'the control plane goes one minor version at a time, and workers stay within three: what lies between must be on offer; list it in ConfigMap slipway-versions where no source knows it',

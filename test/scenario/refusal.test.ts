@@ -3,6 +3,7 @@ import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.t
 import { scriptDriver } from '../../src/agent/drivers/script.ts'
 import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
 import { configMaps } from '../../src/api/kube.ts'
+import { isEnded } from '../../src/core/update/outcome.ts'
 import { operatorNamespace } from '../../src/sim/workloads.ts'
 import { scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
@@ -32,12 +33,6 @@ describe('an update that can never be carried out is refused for good and touche
       { reboot: 'Always', nodeSelector: { matchLabels: { pool: 'a' } } },
       'NothingSelected',
       /this update can never start: no node matches spec.nodeSelector/,
-    ],
-    [
-      'every node left out',
-      { reboot: 'Always', skip: ['cp1', 'w1', 'w2'] },
-      'NothingSelected',
-      /every node that matches spec.nodeSelector is in spec.skip/,
     ],
   ]
   for (const [what, spec, reason, message] of cases) {
@@ -98,6 +93,17 @@ describe('a refusal that need not last is lifted when the cluster changes', () =
     const ref = { name: configMap, namespace: operatorNamespace }
     cluster.sim.server.patch('person', configMaps, ref, { type: 'merge', body: { data: { script: 'false' } } })
     await refused.succeeds()
+  })
+
+  scenario('every node is left out; a person takes one back in', { nodes: 3 }, async ({ cluster, update }) => {
+    const refused = await update.script('true', { skip: ['cp1', 'w1', 'w2'] }).is('Failed', 'NothingSelected')
+    expect(refused.condition('Planned')?.message).toMatch(/every node that matches spec.nodeSelector is in spec.skip/)
+    expect(refused.object && isEnded(refused.object)).toBe(true)
+    await cluster.pass(600_000)
+    expectUntouched(cluster)
+    await refused.isEdited({ skip: ['cp1', 'w1'] })
+    await refused.succeeds()
+    expect(cluster.allRuns).toEqual({ cp1: 0, w1: 0, w2: 1 })
   })
 
   scenario('workers may not be newer than the API server; it is brought up', { nodes: 3 }, async (story) => {

@@ -64,12 +64,18 @@ export function isRetryOpen({ spec, status }: Pick<DirectUpdate, 'spec' | 'statu
   return spec.retry !== undefined && spec.retry.token !== status?.retried
 }
 
+/** Also since each node was to be skipped: where nothing was done, to skip another one is a new wish. */
+function hasSelectedNothing(status: DirectUpdate['status']): boolean {
+  return status?.conditions?.some(({ type, reason }) => type === 'Planned' && reason === 'NothingSelected') ?? false
+}
+
 /** The id of the run this update is in or should start now. */
 export function operationID({ metadata, spec, status }: DirectUpdate): string {
   const work = fingerprint(Object.fromEntries(lastingFields.map((field) => [field, spec[field]])))
   const running = status?.operationID
   if (running?.endsWith(`-${work}`)) {
-    const isEdited = status?.observedGeneration !== metadata.generation && status?.observedSpec !== specMark(spec)
+    const isChanged = status?.observedSpec !== specMark(spec) || hasSelectedNothing(status)
+    const isEdited = status?.observedGeneration !== metadata.generation && isChanged
     if (!(isEdited && isEndedPhase(status?.phase))) return running
   }
   return `${metadata.name}/${metadata.uid.slice(0, 8)}-${metadata.generation ?? 1}-${work}`
