@@ -3,18 +3,20 @@
 import { askedByAnnotation } from '../api/audit.ts'
 import type { ActionAnswer, ActionRequest } from '../api/console.ts'
 import { actionRequestSchema } from '../api/console-requests.ts'
-import { type DirectUpdateSpec, directUpdates } from '../api/direct-update.ts'
+import { type DirectUpdate, type DirectUpdateSpec, directUpdates } from '../api/direct-update.ts'
 import { type KubeObject, nodes, type ResourceType } from '../api/kube.ts'
 import { isKubeError } from '../api/kube-error.ts'
 import { maintenancePolicies, policyName, stopAnnotation } from '../api/maintenance-policy.ts'
-import { nodeProfiles } from '../api/node-profile.ts'
-import { nodeStates } from '../api/node-state.ts'
+import { type NodeProfile, nodeProfiles } from '../api/node-profile.ts'
+import { type NodeState, nodeStates } from '../api/node-state.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
+import type { Retry } from '../api/steering.ts'
 import { isMarked } from '../core/node/node-marks.ts'
 import { shapeFaults } from '../core/shape-faults.ts'
-import { approve, cancel, type Decide, pause, resume, retry, runNow, skip } from '../core/steering/decide-steering.ts'
+import { approve, cancel, pause, resume, retry, runNow, skip } from '../core/steering/decide-steering.ts'
 import { holdingPatch, releasingPatch, whatWasReleased, workDoubt } from '../core/steering/hold-node.ts'
 import { retryProfile } from '../core/steering/retry-profile.ts'
+import { eachListed } from '../kube/each-listed.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Random } from '../ports/random.ts'
@@ -33,6 +35,11 @@ export function actionRequest(body: unknown): ActionRequest {
   const parsed = actionRequestSchema.safeParse(body)
   if (parsed.success) return parsed.data
   throw new SlipwayError('Usage', shapeFaults(parsed.error), { nextStep: 'reload the page: it may be an older one' })
+}
+
+interface Said {
+  readonly spec: object
+  readonly said: string
 }
 
 /** Another writer may come between reading and writing; then both are done again. */
@@ -57,7 +64,7 @@ export class ActionDesk {
       case 'cancel':
         return this.#steer(request, cancel(false), '', signal)
       case 'retry':
-        return this.#steer(request, retry(named, this.#deps.random.uuid()), list, signal)
+        return this.#retry(request, named, list, signal)
       case 'retry-profile':
         return this.#retryProfile(given(request.profile, 'a profile'), named, signal)
       case 'skip':
@@ -80,7 +87,36 @@ export class ActionDesk {
     }
   }
 
-  async #steer(request: ActionRequest, decide: Decide, options: string, signal: AbortSignal): Promise<ActionAnswer> {
+  #retry(request: ActionRequest, named: readonly string[], list: string, signal: AbortSignal): Promise<ActionAnswer> {
+    const uuid = this.#deps.random.uuid()
+    const decide = async (found: DirectUpdate) =>
+      retry(named, uuid, await this.#statesFor(found.spec, named, signal))(found)
+    return this.#steer(request, decide, list, signal)
+  }
+
+  /** What tells whom the word before has not reached; undefined where it is not asked, or this person may not read it. */
+  async #statesFor(
+    { retry: before }: { readonly retry?: Retry | undefined },
+    named: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly NodeState[] | undefined> {
+    if (!before || named.length === 0) return undefined
+    const states: NodeState[] = []
+    try {
+      await eachListed(this.#deps.api, nodeStates, {}, (state) => states.push(state), signal)
+    } catch (error) {
+      if (isKubeError(error, 'Forbidden')) return undefined
+      throw error
+    }
+    return states
+  }
+
+  async #steer(
+    request: ActionRequest,
+    decide: (update: DirectUpdate) => Said | Promise<Said>,
+    options: string,
+    signal: AbortSignal,
+  ): Promise<ActionAnswer> {
     const name = given(request.update, 'an update')
     const message = await this.#patchSpec(directUpdates, name, decide, signal)
     return { message, command: `slipway ${request.action} ${name}${options}` }
@@ -88,20 +124,22 @@ export class ActionDesk {
 
   async #retryProfile(name: string, named: readonly string[], signal: AbortSignal): Promise<ActionAnswer> {
     const uuid = this.#deps.random.uuid()
-    const message = await this.#patchSpec(nodeProfiles, name, (found) => retryProfile(found, named, uuid), signal)
+    const decide = async (found: NodeProfile) =>
+      retryProfile(found, named, uuid, await this.#statesFor(found.spec, named, signal))
+    const message = await this.#patchSpec(nodeProfiles, name, decide, signal)
     return { message, command: ['slipway retry --profile', name, ...named].join(' ') }
   }
 
   async #patchSpec<T extends KubeObject>(
     type: ResourceType<T>,
     name: string,
-    decide: (found: T) => { readonly spec: object; readonly said: string },
+    decide: (found: T) => Said | Promise<Said>,
     signal: AbortSignal,
   ): Promise<string> {
     const { api } = this.#deps
     return again(async () => {
       const found = await api.get(type, { name }, signal)
-      const { spec, said } = decide(found)
+      const { spec, said } = await decide(found)
       const { uid, resourceVersion } = found.metadata
       await api.patch(type, { name }, { type: 'merge', body: { metadata: { uid, resourceVersion }, spec } }, signal)
       return `${name}: ${said}`

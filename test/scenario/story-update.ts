@@ -11,6 +11,8 @@ import {
 } from '../../src/api/direct-update.ts'
 import { configMaps } from '../../src/api/kube.ts'
 import { isKubeError } from '../../src/api/kube-error.ts'
+import { nodeStates } from '../../src/api/node-state.ts'
+import { retry } from '../../src/core/steering/decide-steering.ts'
 import type { KubeApi } from '../../src/ports/kube-api.ts'
 import { operatorNamespace } from '../../src/sim/workloads.ts'
 import type { StoryCluster } from './story-cluster.ts'
@@ -138,6 +140,15 @@ export class StoryUpdate {
     const body = { spec: { retry: { token, nodes } } }
     await this.#api.patch(directUpdates, { name: this.name }, { type: 'merge', body }, this.#signal)
     return this
+  }
+
+  /** As `slipway retry NAME NODE…` says it, with what was said before. */
+  async isRetriedFor(token: string, ...nodes: readonly string[]): Promise<this> {
+    const { server } = this.#cluster.sim
+    const found = this.object
+    if (!found) throw new Error(`there is no ${this.name}`)
+    const { spec } = retry(nodes, token, server.peekAll(nodeStates))(found)
+    return this.isEdited(spec as Partial<DirectUpdateSpec>)
   }
 
   async isDeleted(): Promise<this> {

@@ -66,6 +66,81 @@ describe('a node that a gate held and that is tried again', () => {
   })
 })
 
+describe('nodes that are asked for one by one', () => {
+  const workers = {
+    nodeSelector: {
+      matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'NotIn' as const, values: ['cp1'] }],
+    },
+  }
+  const both = { ...workers, strategy: { maxFailures: 3, maxUnavailable: 3 } }
+  const web = new PretendWeb()
+
+  /** None was touched: their slots are back. */
+  async function fail({ cluster, update }: Story): Promise<StoryUpdate> {
+    web.answers('hooks.example', { status: 409, body: 'not this one' })
+    const hooks = [{ name: 'ask', when: 'BeforeNode' as const, http: { url: 'http://hooks.example/ask' } }]
+    const failed = await update.script('true', { ...both, hooks }).fails()
+    await cluster.until('the slots are back', () => cluster.ledger.grants.length === 0)
+    expect(failed.status.summary).toMatchObject({ failed: 3 })
+    return failed
+  }
+
+  function crashOperators({ cluster }: Story): void {
+    for (const program of cluster.sim.programs()) program.crash()
+  }
+
+  scenario('are all tried, though the first still waited for its slot', { nodes: 4, web }, async (story) => {
+    const { cluster, person } = story
+    const failed = await fail(story)
+    await person.setsPolicy({ paused: true })
+    await failed.isRetriedFor('first', 'w1')
+    await cluster.until('it waits', () => failed.status.summary?.waiting === 1)
+    await failed.isRetriedFor('second', 'w2')
+    await cluster.until('both wait', () => failed.status.summary?.waiting === 2)
+    web.answers('hooks.example', ok)
+    await person.setsPolicy({ paused: false })
+    await failed.is('Failed')
+    expect(failed.status.summary).toMatchObject({ done: 2, failed: 1 })
+    expect(cluster.allRuns).toEqual({ cp1: 0, w1: 1, w2: 1, w3: 0 })
+  })
+
+  scenario('are all tried, though no operator heard the first word', { nodes: 4, web }, async (story) => {
+    const { cluster } = story
+    const failed = await fail(story)
+    web.answers('hooks.example', ok)
+    crashOperators(story)
+    await failed.isRetriedFor('first', 'w1')
+    await failed.isRetriedFor('second', 'w2')
+    await cluster.until('both are done', () => cluster.runs('w1') + cluster.runs('w2') === 2)
+    await failed.is('Failed')
+    expect(cluster.allRuns).toEqual({ cp1: 0, w1: 1, w2: 1, w3: 0 })
+  })
+
+  scenario('are tried once for each word, also where they fail again', { nodes: 4, web }, async (story) => {
+    const { cluster } = story
+    const failed = await fail(story)
+    const asked = () => web.asked('hooks.example').length
+    const before = asked()
+    await failed.isRetriedFor('first', 'w1')
+    await cluster.until('it was tried', () => asked() === before + 1 && failed.status.retried === 'first')
+    await cluster.until('it failed', () => cluster.state('w1')?.status?.rollout?.retried === 'first')
+    await failed.isRetriedFor('second', 'w2')
+    await cluster.until('the other, too', () => cluster.state('w2')?.status?.rollout?.retried === 'second')
+    await cluster.pass(60_000)
+    expect(asked()).toBe(before + 2)
+    expect(failed.object?.spec.retry).toEqual({ token: 'second', nodes: ['w2'] })
+  })
+
+  scenario('are all tried, though the word before was for all', { nodes: 4, web }, async (story) => {
+    const failed = await fail(story)
+    web.answers('hooks.example', ok)
+    crashOperators(story)
+    await failed.isRetried('all')
+    await failed.isRetriedFor('again', 'w1')
+    await failed.succeeds()
+  })
+})
+
 describe('a node that failed and is left out', () => {
   scenario('is none of its update any more once it is released', { nodes: 4 }, async ({ cluster, update, person }) => {
     cluster.failing.add('w1')

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { cliFixture, node, operation, update, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
+import { cliFixture, node, nodeState, operation, update, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { nodeProfile } from '../../../test/samples/profiles.ts'
+import { namedAtMost } from '../../api/console.ts'
 import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
 import { nodes } from '../../api/kube.ts'
+import { KubeError } from '../../api/kube-error.ts'
 import { type NodeProfile, type NodeProfileSpec, type NodeProfileStatus, nodeProfiles } from '../../api/node-profile.ts'
+import { nodeStates } from '../../api/node-state.ts'
+import type { Retry } from '../../api/steering.ts'
 
 const running: DirectUpdateStatus = { phase: 'InProgress', operationID: operation }
 const wave = { index: 0, of: 3, size: 1, since: '2026-11-15T12:00:00Z' }
@@ -121,6 +125,64 @@ describe('a word to an update', () => {
   })
 })
 
+describe('a word for some nodes after another one', () => {
+  const three = { ...failed, nodes: ['w1', 'w2', 'w3'].map((name) => ({ name, phase: 'Failed' as const })) }
+  const states = [
+    nodeState('w1', { phase: 'Failed' }),
+    nodeState('w2', { phase: 'Failed' }),
+    nodeState('w3', { phase: 'Failed', retried: '1' }),
+  ]
+
+  async function retried(before: Retry, status: DirectUpdateStatus, mayRead: boolean, skip: readonly string[] = []) {
+    const spec = { kubernetes: { version: 'v1.36.3' }, retry: before, skip: [...skip] }
+    const api = new FakeKubeApi().put(directUpdates, update(status, spec)).put(nodeStates, ...states)
+    api.before = (verb, type) => {
+      if (verb === 'list' && type === nodeStates && !mayRead) throw new KubeError('Forbidden', 'no', { status: 403 })
+    }
+    const cli = cliFixture(api)
+    const code = await cli.run('retry', 'to-1-36', 'w2')
+    const { spec: written } = api.found(directUpdates, { name: 'to-1-36' })
+    return { code, said: cli.out.text + cli.err.text, named: written.retry?.nodes }
+  }
+
+  it.each<[string, Retry, boolean, readonly string[], readonly string[]]>([
+    ['those not tried since', { token: '1', nodes: ['w1', 'w3'] }, true, [], ['w2', 'w1']],
+    ['all that it names, where nobody may tell', { token: '1', nodes: ['w1', 'w3'] }, false, [], ['w2', 'w1', 'w3']],
+    ['all not tried since', { token: '1' }, true, [], ['w2', 'w1']],
+    ['none that was left out', { token: '1' }, true, ['w1'], ['w2']],
+  ])('keeps of it %s', async (_what, before, mayRead, skip, named) => {
+    const answer = await retried(before, three, mayRead, skip)
+    expect(answer).toMatchObject({ code: 0, named })
+    const others = named.slice(1).join(', ')
+    expect(answer.said.includes(`w2 tried again; still to be tried by the word before: ${others};`)).toBe(others !== '')
+  })
+
+  it('leaves out whom it names, where nobody may tell whether they were tried since, and says so', async () => {
+    const answer = await retried({ token: '1', nodes: ['w1', 'w2', 'w3'] }, { ...three, retried: '1' }, false)
+    expect(answer).toMatchObject({ code: 0, named: ['w2'] })
+    expect(answer.said).toContain('w2 tried again; left out of the word before: w1, w3 (you may not read whether')
+  })
+
+  it.each<[string, DirectUpdateStatus, boolean, RegExp]>([
+    [
+      'a hook',
+      { ...three, hooks: refusedByHook.hooks },
+      true,
+      /hook start is still to be tried.*\nnext: try all again/,
+    ],
+    [
+      'the backup',
+      { ...three, conditions: withoutBackup.conditions },
+      true,
+      /the backup is still to be tried.*\nnext: try all again: slipway retry to-1-36/,
+    ],
+    ['nodes nobody may read', three, false, /you may not read whom it has not reached.*\nnext: try all again/],
+  ])('does not take back what was said of %s', async (_what, status, mayRead, words) => {
+    const { code, said, named } = await retried({ token: '1' }, status, mayRead)
+    expect({ code, said, named }).toEqual({ code: 3, said: expect.stringMatching(words), named: undefined })
+  })
+})
+
 describe('status', () => {
   const spec = { kubernetes: { version: 'v1.36.3' } }
   it.each<[DirectUpdateStatus, DirectUpdate['spec'], number, string]>([
@@ -175,6 +237,50 @@ describe('retry of a profile', () => {
     const { code, said, retry } = await sayTo(of(failing), '--profile', 'base', 'w1', 'w2')
     expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('w1, w2 tried again') })
     expect(retry).toEqual({ token: 'abcde123', nodes: ['w1', 'w2'] })
+  })
+
+  it('keeps those that the word before named and nobody tried since', async () => {
+    const failedFor = { update: 'base', operationID: 'profile:base/r1-1', phase: 'Failed' as const }
+    const before = { retry: { token: '1', nodes: ['w1', 'w2'] } }
+    const api = new FakeKubeApi()
+      .put(nodeProfiles, of(failing, before))
+      .put(nodes, node('w3'))
+      .put(nodeStates, nodeState('w1', failedFor), nodeState('w2', { ...failedFor, retried: '1' }))
+    const cli = cliFixture(api)
+    expect(await cli.run('retry', '--profile', 'base', 'w3')).toBe(0)
+    expect(api.found(nodeProfiles, { name: 'base' }).spec.retry?.nodes).toEqual(['w3', 'w1'])
+    expect(cli.out.text).toContain('w3 tried again; still to be tried by the word before: w1;')
+  })
+
+  it('leaves those out that failed only for what it wanted before', async () => {
+    const was = { operationID: 'profile:base/r1-1', phase: 'Failed' as const, attempt: 1 }
+    const is = { update: 'base', operationID: 'profile:base:drain/r2-1', phase: 'Failed' as const }
+    const past = Array.from({ length: namedAtMost }, (_, index) => {
+      const state = nodeState(`n${index}`, { ...is, phase: 'Done' })
+      return { ...state, status: { ...state.status, failed: [was] } }
+    })
+    const before = { retry: { token: '1' } }
+    const api = new FakeKubeApi()
+      .put(nodeProfiles, of({ ...failing, operationID: is.operationID }, before))
+      .put(nodes, node('w3'))
+      .put(nodeStates, nodeState('w1', is), nodeState('w2', { ...was, update: 'base' }), ...past)
+    const cli = cliFixture(api)
+    expect(await cli.run('retry', '--profile', 'base', 'w3')).toBe(0)
+    expect(api.found(nodeProfiles, { name: 'base' }).spec.retry?.nodes).toEqual(['w3', 'w1'])
+    expect(cli.out.text).toContain('w3 tried again; still to be tried by the word before: w1;')
+  })
+
+  it('keeps none of them where nobody may tell whether they were tried since', async () => {
+    const api = new FakeKubeApi()
+      .put(nodeProfiles, of(failing, { retry: { token: '1', nodes: ['w1'] } }))
+      .put(nodes, node('w3'))
+    api.before = (verb, type) => {
+      if (verb === 'list' && type === nodeStates) throw new KubeError('Forbidden', 'no', { status: 403 })
+    }
+    const cli = cliFixture(api)
+    expect(await cli.run('retry', '--profile', 'base', 'w3')).toBe(0)
+    expect(api.found(nodeProfiles, { name: 'base' }).spec.retry?.nodes).toEqual(['w3'])
+    expect(cli.out.text).toContain('w3 tried again; left out of the word before: w1 (')
   })
 
   it('is refused for a node that is not there', async () => {

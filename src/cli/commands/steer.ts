@@ -5,9 +5,10 @@ import { directUpdates } from '../../api/direct-update.ts'
 import { type KubeObject, nodes as nodeType, type ResourceType } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { nodeProfiles } from '../../api/node-profile.ts'
+import { type NodeState, nodeStates } from '../../api/node-state.ts'
 import { objectName } from '../../api/scalars.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { runNowSchema } from '../../api/steering.ts'
+import { type Retry, runNowSchema } from '../../api/steering.ts'
 import {
   approve,
   cancel,
@@ -21,7 +22,7 @@ import {
 import { retryProfile } from '../../core/steering/retry-profile.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
-import { mustFind } from '../read-cluster.ts'
+import { listAll, mustFind } from '../read-cluster.ts'
 import { textOf } from '../usage.ts'
 import { whoAmI } from '../who-am-i.ts'
 
@@ -76,9 +77,15 @@ export function addSteering(parent: Command, run: RunAction): void {
           options: { readonly profile?: boolean },
         ) => {
           const [only, uuid] = [nodes ?? [], context.random.uuid()]
-          if (!options.profile) return steer(context, name, retry(only, uuid))
+          const states = (before: Retry | undefined) => (before && only.length > 0 ? statesNow(context) : undefined)
+          if (!options.profile)
+            return patchSpec(context, directUpdates, name, async (found) =>
+              retry(only, uuid, await states(found.spec.retry))(found),
+            )
           await mustBeNodes(context, only)
-          return patchSpec(context, nodeProfiles, name, (found) => retryProfile(found, only, uuid))
+          return patchSpec(context, nodeProfiles, name, async (found) =>
+            retryProfile(found, only, uuid, await states(found.spec.retry)),
+          )
         },
       ),
     )
@@ -131,21 +138,36 @@ async function mustBeNodes(context: CommandContext, names: readonly string[]): P
   }
 }
 
+/** Undefined where this person may not read them. */
+async function statesNow(context: CommandContext): Promise<readonly NodeState[] | undefined> {
+  try {
+    return (await listAll(await context.api(), nodeStates, {}, context.signal)).items
+  } catch (error) {
+    if (isKubeError(error, 'Forbidden')) return undefined
+    throw error
+  }
+}
+
 function steer(context: CommandContext, name: string, decide: Decide): Promise<number> {
   return patchSpec(context, directUpdates, name, decide)
+}
+
+interface Said {
+  readonly spec: object
+  readonly said: string
 }
 
 async function patchSpec<T extends KubeObject>(
   context: CommandContext,
   type: ResourceType<T>,
   name: string,
-  decide: (found: T) => { readonly spec: object; readonly said: string },
+  decide: (found: T) => Said | Promise<Said>,
 ): Promise<number> {
   const { out, signal } = context
   const api = await context.api()
   for (;;) {
     const found = await mustFind(api, type, { name }, signal)
-    const { spec, said } = decide(found)
+    const { spec, said } = await decide(found)
     const { uid, resourceVersion } = found.metadata
     const body = { metadata: { uid, resourceVersion }, spec }
     try {

@@ -2,10 +2,12 @@
 // no sense. Command line and console say it in the same words.
 
 import type { DirectUpdate, DirectUpdateSpec } from '../../api/direct-update.ts'
+import type { NodeState } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import { isEndedPhase } from '../update/operation.ts'
 import { conditionOf } from '../update/outcome.ts'
 import { isOfRun, presentID } from '../update/path-step.ts'
+import { withStillAsked } from './still-asked.ts'
 
 /** As a merge patch: null takes out what an earlier word left. */
 export type Steering = Pick<DirectUpdateSpec, 'desiredState' | 'onCancel' | 'skip' | 'approvals' | 'runNow'> & {
@@ -39,7 +41,8 @@ export function cancel(putBack: boolean): Decide {
   }
 }
 
-export function retry(nodes: readonly string[], uuid: string): Decide {
+/** `states`: all NodeStates, where nodes are named and a word was said before; undefined where nobody may tell. */
+export function retry(nodes: readonly string[], uuid: string, states?: readonly NodeState[]): Decide {
   return (update) => {
     const { name } = update.metadata
     const { phase, summary, nodes: listed = [], hooks = [], operationID = '' } = update.status ?? {}
@@ -55,6 +58,7 @@ export function retry(nodes: readonly string[], uuid: string): Decide {
       throw refused(`no node of ${name} failed or needs a person`, `see: slipway status ${name}`)
     }
     mustHaveFailed(name, nodes, broken)
+    const again = nodes.length > 0 ? withStillAsked(nodes, wordBefore(update), states) : undefined
     const token = uuid.slice(0, 8)
     const isLeftOut = (node: string) => nodes.length === 0 && (update.spec.skip ?? []).includes(node)
     const names = broken.map((node) => node.name)
@@ -64,11 +68,31 @@ export function retry(nodes: readonly string[], uuid: string): Decide {
       ...names.filter((one) => !isLeftOut(one)).slice(0, 5),
     ]
     const which = (nodes.length > 0 ? nodes : failed).join(', ')
+    const also = again?.also ?? ''
     const leftOut = names.filter(isLeftOut).slice(0, 5)
-    const named = leftOut.length === 0 ? '' : `; left out unless named: slipway retry ${name} ${leftOut.join(' ')}`
-    const said = which === '' ? 'is tried again' : `${which} tried again; follow it: slipway status ${name} -w`
-    return { spec: { retry: { token, nodes: nodes.length > 0 ? nodes : null } }, said: `${said}${named}` }
+    const others = leftOut.length === 0 ? '' : `; left out unless named: slipway retry ${name} ${leftOut.join(' ')}`
+    const said = which === '' ? 'is tried again' : `${which} tried again${also}; follow it: slipway status ${name} -w`
+    return { spec: { retry: { token, nodes: again?.named ?? null } }, said: `${said}${others}` }
   }
+}
+
+function wordBefore(update: DirectUpdate) {
+  const { retry, skip = [] } = update.spec
+  const { operationID = '', hooks = [], backupRun, retried } = update.status ?? {}
+  if (retry && !retry.nodes) {
+    const hook = hooks.find(
+      (run) => run.state === 'Failed' && isOfRun(run.operationID, operationID) && run.retried !== retry.token,
+    )
+    const backup = isBackupOwed(update) && backupRun?.retried !== retry.token
+    const what = hook ? `hook ${hook.hook}` : backup ? 'the backup' : undefined
+    if (what !== undefined)
+      throw refused(
+        `${what} is still to be tried by the word before`,
+        `try all again: slipway retry ${update.metadata.name}`,
+      )
+  }
+  const isOurs = (id: string) => isOfRun(id, operationID)
+  return { retry, skip: new Set(skip), isOurs, isFollowed: retried === retry?.token }
 }
 
 export function skip(nodes: readonly string[]): Decide {

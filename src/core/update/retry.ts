@@ -12,7 +12,7 @@ export function isBroken(phase: Rollout['phase']): boolean {
 
 /** Whether a person asked for another attempt on this node since it failed. */
 export function isRetryDue(
-  operation: Operation,
+  operation: Pick<Operation, 'id' | 'retry' | 'skip' | 'cancel'>,
   node: string,
   rollout: Pick<Rollout, 'operationID' | 'phase' | 'retried'>,
 ): boolean {

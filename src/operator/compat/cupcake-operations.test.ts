@@ -5,6 +5,7 @@ import { ManualClock } from '../../../test/fakes/manual-clock.ts'
 import { RecordingLog } from '../../../test/fakes/recording-log.ts'
 import { metadata, sampleNode } from '../../../test/samples/cluster-objects.ts'
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.ts'
+import { namedAtMost } from '../../api/console.ts'
 import { cupcakeDirectUpdates, cupcakeNodeMarks } from '../../api/cupcake.ts'
 import { type DirectUpdate, type DirectUpdateStatus, directUpdates } from '../../api/direct-update.ts'
 import { nodes, type OwnerReference } from '../../api/kube.ts'
@@ -149,6 +150,44 @@ describe('an operation for CUPCAKE', () => {
     expect(retry()).toEqual(asked)
     expect(asked).toMatchObject({ nodes: ['w1'], token: /./ })
     expect(marksOf('w1')[cupcakeNodeMarks.status]).toBe('pending')
+  })
+
+  it('tries one again beside those that were asked for and not tried yet', async () => {
+    const { api, annotate, follow } = await setUp()
+    const failed = {
+      status: { phase: 'Failed' as const, retried: '1' },
+      spec: { retry: { token: '1', nodes: ['w2'] } },
+    }
+    const both = [state('w1', 'Failed', { retried: '1' }), state('w2', 'Failed')]
+    await follow(update(failed.status, failed.spec), ...both)
+    // The mark `failed` is seen.
+    await follow(update(failed.status, failed.spec))
+    await annotate('w1', { [cupcakeNodeMarks.status]: 'pending' })
+    await follow(update(failed.status, failed.spec), ...both)
+    expect(api.find(directUpdates, { name: 'up' })?.spec.retry?.nodes).toEqual(['w2', 'w1'])
+  })
+
+  it('tries more again than one word can name by and by, and says no word twice', async () => {
+    const { api, annotate, follow } = await setUp()
+    const names = Array.from({ length: namedAtMost + 1 }, (_, index) => `n${100 + index}`)
+    for (const name of names) await api.create(nodes, sampleNode(name), signal)
+    await annotate('w1', {})
+    const failed = () => update({ phase: 'Failed' })
+    await follow(failed(), ...names.map((name) => state(name, 'Failed')))
+    // The mark `failed` is seen.
+    await follow(failed())
+    for (const name of names) await annotate(name, { [cupcakeNodeMarks.status]: 'pending' })
+    const retryAfter = async (...states: readonly NodeState[]) => {
+      const { spec, status } = api.found(directUpdates, { name: 'up' })
+      await follow({ metadata: metadata('up'), spec, status: status ?? {} }, ...states)
+      return api.found(directUpdates, { name: 'up' }).spec.retry
+    }
+    const first = await retryAfter()
+    expect(first?.nodes).toEqual(names.slice(0, namedAtMost))
+    expect(await retryAfter()).toEqual(first)
+    const next = await retryAfter(state('n100', 'Draining'))
+    expect(next?.nodes).toEqual(names.slice(1))
+    expect(next?.token).not.toBe(first?.token)
   })
 
   it('that is gone leaves no node waiting for it', async () => {

@@ -1,6 +1,7 @@
 // What CUPCAKE's users see of an operation besides its resource: marks on the nodes, and its series of metrics. It follows every
 // DirectUpdate of ours that one of its resources asked for, also by way of a schedule.
 
+import { namedAtMost } from '../../api/console.ts'
 import { cupcakeDirectUpdates, cupcakeNodeMarks } from '../../api/cupcake.ts'
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
 import { type KubeObject, type Node, nodes } from '../../api/kube.ts'
@@ -8,7 +9,8 @@ import { isKubeError } from '../../api/kube-error.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import { scheduledUpdates, updateSchedules } from '../../api/schedule.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
-import { isEndedPhase, isRetryOpen } from '../../core/update/operation.ts'
+import { stillAsked } from '../../core/steering/still-asked.ts'
+import { isEndedPhase } from '../../core/update/operation.ts'
 import { isOfRun } from '../../core/update/path-step.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorMetrics } from '../operator-metrics.ts'
@@ -120,9 +122,13 @@ export class CupcakeOperations {
 
   async #tryAgain(update: DirectUpdate, names: readonly string[], signal: AbortSignal): Promise<void> {
     const { name, uid, resourceVersion } = update.metadata
-    const asked = isRetryOpen(update) ? (update.spec.retry?.nodes ?? []) : []
-    const wanted = [...new Set([...asked, ...names])].sort().slice(0, 100)
-    const token = fingerprint([update.spec.retry?.token ?? '', wanted])
+    const { retry, skip = [] } = update.spec
+    const isOurs = (id: string) => isOfRun(id, update.status?.operationID ?? '')
+    const asked = stillAsked({ retry, skip: new Set(skip), isOurs }, [...this.#cluster.states.values()])
+    const wanted = [...new Set([...asked, ...names])].slice(0, namedAtMost)
+    // Those for whom there is no room yet come when others are taken up; the same names under another token would never end.
+    if (wanted.length <= asked.length) return
+    const token = fingerprint([retry?.token ?? '', wanted])
     const body = { metadata: { uid, resourceVersion }, spec: { retry: { token, nodes: wanted } } }
     this.#cluster.updates.learn(await this.#ports.api.patch(directUpdates, { name }, { type: 'merge', body }, signal))
   }
