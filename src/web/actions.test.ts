@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
-import { nodeState, update } from '../../test/cli/cli-fixture.ts'
+import { node, nodeState, update } from '../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../test/fakes/fake-kube-api.ts'
 import { fixedRandom } from '../../test/fakes/fixed-random.ts'
 import { ManualClock } from '../../test/fakes/manual-clock.ts'
 import { nodeProfile } from '../../test/samples/profiles.ts'
 import { directUpdates } from '../api/direct-update.ts'
+import { nodes } from '../api/kube.ts'
 import { nodeProfiles } from '../api/node-profile.ts'
 import { nodeStates } from '../api/node-state.ts'
 import { ActionDesk } from './actions.ts'
@@ -48,6 +49,27 @@ it.each(['retry', 'retry-profile'] as const)('%s of a node keeps what was asked 
   const { spec } =
     action === 'retry' ? api.found(directUpdates, { name: 'up' }) : api.found(nodeProfiles, { name: 'base' })
   expect(spec.retry).toEqual({ token: '00000000', nodes: ['w3', 'w1'] })
+})
+
+it('a node that is being drained is released by no button, in the words of the command', async () => {
+  const { api, desk } = deskOf(0)
+  api.put(nodes, node('w1', { cordon: 'update' })).put(nodeStates, nodeState('w1', { phase: 'Draining' }))
+  await expect(desk.carryOut({ action: 'release', nodes: ['w1'] }, signal)).rejects.toMatchObject({
+    ...{ code: 'Refused', message: 'w1 is being drained for update to-1-36' },
+    nextStep: expect.stringContaining('slipway cancel to-1-36 ends that'),
+  })
+  expect(api.found(nodes, { name: 'w1' }).spec.unschedulable).toBe(true)
+})
+
+it('a hold is taken back while the node is being drained, and that alone', async () => {
+  const { api, desk } = deskOf(0)
+  api.put(nodes, node('w1', { cordon: 'update' })).put(nodeStates, nodeState('w1', { phase: 'Draining' }))
+  const { annotations } = api.found(nodes, { name: 'w1' }).metadata
+  await desk.carryOut({ action: 'hold', nodes: ['w1'] }, signal)
+  const { message } = await desk.carryOut({ action: 'release', nodes: ['w1'] }, signal)
+  expect(message).toContain('else it stays as it is: w1 is being drained for update to-1-36')
+  const { metadata, spec } = api.found(nodes, { name: 'w1' })
+  expect([metadata.annotations, spec.unschedulable]).toEqual([annotations, true])
 })
 
 it('one that failed nowhere is refused in the words of the command', async () => {

@@ -14,7 +14,7 @@ import type { Retry } from '../api/steering.ts'
 import { isMarked } from '../core/node/node-marks.ts'
 import { shapeFaults } from '../core/shape-faults.ts'
 import { approve, cancel, pause, resume, retry, runNow, skip } from '../core/steering/decide-steering.ts'
-import { holdingPatch, releasingPatch, whatWasReleased, workDoubt } from '../core/steering/hold-node.ts'
+import { holdingPatch, release, workDoubt } from '../core/steering/hold-node.ts'
 import { retryProfile } from '../core/steering/retry-profile.ts'
 import { eachListed } from '../kube/each-listed.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -175,15 +175,9 @@ export class ActionDesk {
     })
     const doubt = workDoubt(name, state)
     return again(async () => {
-      const node = await api.get(nodes, { name }, signal)
-      if (doubt && isMarked(node)) {
-        throw new SlipwayError('Refused', doubt, {
-          nextStep: `wait for it; slipway release ${name} --force puts the node back all the same`,
-        })
-      }
-      const body = releasingPatch(node, state)
+      const { body, said } = release(await api.get(nodes, { name }, signal), state, doubt)
       if (body) await api.patch(nodes, { name }, { type: 'merge', body }, signal)
-      return `${name}: ${whatWasReleased(node, state).join(', ')}`
+      return `${name}: ${said.join(', ')}`
     })
   }
 

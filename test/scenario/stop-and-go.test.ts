@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
 import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
 import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
-import { pods } from '../../src/api/kube.ts'
+import { nodes as kubeNodes, pods } from '../../src/api/kube.ts'
+import { releasingPatch, workDoubt } from '../../src/core/steering/hold-node.ts'
 import { broken, ok, PretendWeb } from './pretend-web.ts'
 import { type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
@@ -26,6 +27,28 @@ function expectPutBack(cluster: StoryCluster, name: string): void {
   expect(cluster.state(name)?.spec.order).toBeUndefined()
   expect(cluster.state(name)?.status?.rollout).toBeUndefined()
 }
+
+describe('release', () => {
+  scenario('of a node that is emptied is no use: cancel is, as it is told', { nodes }, async (story) => {
+    const { cluster, update, person } = story
+    await blockDrain(story)
+    const running = update.script('true', { nodeSelector: { matchLabels: { 'kubernetes.io/hostname': 'w1' } } })
+    await cluster.nodeIs('w1', 'Draining', 'PodUnmanaged')
+    expect(workDoubt('w1', cluster.state('w1'))).toMatchObject({
+      message: 'w1 is being drained for update update',
+      nextStep: expect.stringContaining('slipway cancel update ends that'),
+      forced: expect.stringContaining('an operator that runs takes it again at once'),
+    })
+    const node = cluster.node('w1')
+    await person.changes(kubeNodes, 'w1', (node && releasingPatch(node, cluster.state('w1'))) ?? {})
+    expect(cluster.isCordoned('w1')).toBe(false)
+    await cluster.until('it is taken again', () => cluster.taken.includes('w1'), 5_000)
+    await running.isEdited({ desiredState: 'Cancelled' })
+    await running.is('Cancelled')
+    expectPutBack(cluster, 'w1')
+    expect(workDoubt('w1', cluster.state('w1'))).toBeUndefined()
+  })
+})
 
 describe('pause and resume', () => {
   scenario('what is under work is finished, nothing new starts; resumed, it goes on', { nodes }, async (story) => {

@@ -29,7 +29,7 @@ export function addHold(parent: Command, run: RunAction): void {
     .option('--reason <text>', 'why; everybody who waits for the node is told', reasonText)
     .option('--by <name>', 'who holds it (default: your name on this cluster)', byText)
     .option('--release', 'end the hold; the same as slipway release')
-    .option('--force', 'with --release: also while the agent still works')
+    .option('--force', 'with --release: also while the node is under work')
     .addHelpText(
       'after',
       `

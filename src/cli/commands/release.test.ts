@@ -4,7 +4,7 @@ import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { nodes } from '../../api/kube.ts'
 import { KubeError } from '../../api/kube-error.ts'
 import { maintenancePolicies } from '../../api/maintenance-policy.ts'
-import { type NodeState, nodeStates } from '../../api/node-state.ts'
+import { type NodeState, nodeStates, type Rollout } from '../../api/node-state.ts'
 
 const autoscaler = 'cluster-autoscaler.kubernetes.io/scale-down-disabled'
 const found = (api: FakeKubeApi) => {
@@ -53,6 +53,75 @@ describe('release', () => {
     expect(await cli.run('release', 'w1', '--force')).toBe(0)
     expect(found(api)).toEqual(untouched)
     expect(cli.err.text).toContain(`warning: ${doubt}\n`)
+  })
+
+  const taken = { takenAt: '2026-11-15T12:00:00Z' }
+  it.each<[Partial<Rollout>, string, string]>([
+    [
+      { phase: 'Draining' },
+      'w1 is being drained for update to-1-36',
+      'slipway cancel to-1-36 ends that, and so does deleting it',
+    ],
+    [
+      { phase: 'Pending', ...taken },
+      'w1 is about to be drained for update to-1-36',
+      'slipway cancel to-1-36 ends that, and so does deleting it',
+    ],
+    [
+      { phase: 'Draining', kind: 'NodeProfile', update: 'base' },
+      'w1 is being drained for NodeProfile base',
+      'changing or deleting NodeProfile base ends that',
+    ],
+    [
+      { phase: 'Draining', kind: 'Maintenance', update: 'w1' },
+      'w1 is being drained for its own maintenance',
+      'wait for it: the node is put back when its maintenance is done',
+    ],
+  ])('refuses while it is emptied, and by force says that it is taken again: %j', async (rollout, doubt, ends) => {
+    const api = cluster(left, true, nodeState('w1', rollout))
+    const cli = cliFixture(api)
+    expect(await cli.run('release', 'w1')).toBe(3)
+    expect(found(api).unschedulable).toBe(true)
+    const again = 'an operator that runs takes it again at once'
+    expect(cli.err.text).toBe(
+      `error: ${doubt} [Refused]\nnext: ${ends}; slipway release w1 --force uncordons it all the same, but ${again}\n`,
+    )
+    expect(await cli.run('release', 'w1', '--force')).toBe(0)
+    expect(found(api)).toEqual(untouched)
+    expect(cli.err.text).toContain(`warning: ${doubt}: ${again}\n`)
+  })
+
+  it.each<[string, NodeState, string]>([
+    ['is emptied', nodeState('w1', { phase: 'Draining' }), 'w1 is being drained for update to-1-36'],
+    [
+      'is worked on',
+      order('Running'),
+      `order ${operation}/1 may still run on w1: its agent says Running, at step upgrade-kubelet`,
+    ],
+  ])('takes a hold back while the node %s, and leaves cordon and marks', async (_, state, doubt) => {
+    const api = cluster({ ...left, ...hold }, true, state)
+    const cli = cliFixture(api)
+    expect(await cli.run('hold', 'w1', '--release')).toBe(0)
+    expect(found(api)).toEqual({ annotations: left, unschedulable: true })
+    expect(cli.out.text).toBe(`w1: the hold has ended (ana: disk)\nw1: else it stays as it is: ${doubt}\n`)
+    expect(cli.err.text).toBe('')
+    expect(await cli.run('release', 'w1')).toBe(3)
+  })
+
+  it('puts a node back that waits for a slot it has not got', async () => {
+    const api = cluster(left, true, nodeState('w1', { phase: 'Pending' }))
+    expect(await cliFixture(api).run('release', 'w1')).toBe(0)
+    expect(found(api)).toEqual(untouched)
+  })
+
+  it('refuses where nobody may tell, and says which right is missing', async () => {
+    const api = cluster({ ...left, ...hold }, true)
+    api.before = (verb, type) => {
+      if (verb === 'get' && type === nodeStates) throw new KubeError('Forbidden', 'no', { status: 403 })
+    }
+    const cli = cliFixture(api)
+    expect(await cli.run('release', 'w1')).toBe(3)
+    expect(cli.err.text).toMatch(/you may not read the NodeState of w1.*\nnext: ask for the right to get nodestates;/)
   })
 
   it('says on the node that it is fit where a profile failed that disturbs nobody', async () => {

@@ -5,8 +5,7 @@ import { type Node, nodes } from '../../api/kube.ts'
 import { isKubeError } from '../../api/kube-error.ts'
 import { type NodeState, nodeStates } from '../../api/node-state.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
-import { isMarked } from '../../core/node/node-marks.ts'
-import { releasingPatch, whatWasReleased, workDoubt } from '../../core/steering/hold-node.ts'
+import { type Release, release, type WorkDoubt, workDoubt } from '../../core/steering/hold-node.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { CommandContext, RunAction } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
@@ -23,7 +22,10 @@ export function addRelease(parent: Command, run: RunAction): void {
       'Ends a hold, uncordons what Slipway cordoned and takes its marks off. Needs the rights to get and patch nodes, and no operator; without the right to read NodeStates also --force. A cordon that is a person’s stays.',
     )
     .argument('<node>')
-    .option('--force', 'also while the agent still works there, or when nobody can tell')
+    .option(
+      '--force',
+      'also while the agent still works there, or when nobody can tell; one that is being drained a running operator takes again',
+    )
     .addHelpText(
       'after',
       `
@@ -41,21 +43,17 @@ export async function releaseNode(context: CommandContext, name: string, options
   const { out, err, signal } = context
   const api = await context.api()
   const { state, doubt } = await workOn(api, name, signal)
-  if (doubt && !options.force && isMarked(await mustFind(api, nodes, { name }, signal))) {
-    throw new SlipwayError('Refused', doubt, {
-      nextStep: `wait for it, or delete its update; slipway release ${name} --force puts the node back all the same`,
-    })
-  }
-  const before = await putBack(api, name, state, signal)
-  for (const line of whatWasReleased(before, state)) out.write(`${name}: ${line}\n`)
-  if (doubt) err.write(`warning: ${doubt}\n`)
+  const decide = (node: Node) => release(node, state, doubt, options.force)
+  const { said, warning } = await putBack(api, name, decide, signal)
+  for (const line of said) out.write(`${name}: ${line}\n`)
+  if (warning !== undefined) err.write(`warning: ${warning}\n`)
   return exitCode.done
 }
 
 interface WorkOnNode {
   readonly state?: NodeState | undefined
   /** Why the node may still be under work; undefined where it is not. */
-  readonly doubt: string | undefined
+  readonly doubt: WorkDoubt | undefined
 }
 
 async function workOn(api: KubeApi, name: string, signal: AbortSignal): Promise<WorkOnNode> {
@@ -66,18 +64,25 @@ async function workOn(api: KubeApi, name: string, signal: AbortSignal): Promise<
     // Slipway was removed from this cluster; what it left on nodes is all there is.
     if (error instanceof SlipwayError && error.code === 'CrdsMissing') return { doubt: undefined }
     if (!isKubeError(error, 'Forbidden')) throw error
-    return { doubt: `you may not read the NodeState of ${name}, so nobody can tell whether its agent still works` }
+    const message = `you may not read the NodeState of ${name}, so nobody can tell whether its agent still works`
+    const nextStep = `ask for the right to get nodestates; slipway release ${name} --force puts the node back all the same`
+    return { doubt: { message, nextStep, forced: message } }
   }
 }
 
-async function putBack(api: KubeApi, name: string, state: NodeState | undefined, signal: AbortSignal): Promise<Node> {
+async function putBack(
+  api: KubeApi,
+  name: string,
+  decide: (node: Node) => Release,
+  signal: AbortSignal,
+): Promise<Release> {
   for (let left = tries; ; left--) {
-    const node = await mustFind(api, nodes, { name }, signal)
-    const body = releasingPatch(node, state)
-    if (!body) return node
+    const decided = decide(await mustFind(api, nodes, { name }, signal))
+    const { body } = decided
+    if (!body) return decided
     try {
       await api.patch(nodes, { name }, { type: 'merge', body }, signal)
-      return node
+      return decided
     } catch (error) {
       if (!isKubeError(error, 'Conflict') || left <= 1) throw error
     }
