@@ -4,7 +4,7 @@ import type { Node } from '../api/kube.ts'
 import type { NodeState } from '../api/node-state.ts'
 import { isOwed } from '../core/hooks/decide-hooks.ts'
 import { equalJson } from '../core/merge-patch.ts'
-import { isUnavailable } from '../core/node/node-facts.ts'
+import { isUnavailable, roleOf } from '../core/node/node-facts.ts'
 import { holdOf, isMarked } from '../core/node/node-marks.ts'
 import { hasStopped } from '../core/node/order.ts'
 import type { Reconcile } from '../kube/controller.ts'
@@ -86,7 +86,13 @@ export class WakeUps {
       if (change.type !== 'changed' || countsOtherwise(change.before, change.object)) this.grants()
       this.nodeChanged(change.key)
     })
-    states.subscribe(({ key }) => this.nodeChanged(key))
+    states.subscribe((change) => {
+      const before = change.type === 'changed' ? change.before : undefined
+      const after = change.type === 'removed' ? undefined : change.object
+      // Kubelets wait for the oldest API server, also for one whose node no operation is about.
+      if (apiServerOf(before) !== apiServerOf(after)) this.grants()
+      this.nodeChanged(change.key)
+    })
     updates.subscribe((change) => {
       const { key, object } = change
       this.update(key)
@@ -145,7 +151,18 @@ export class WakeUps {
 /** Whether the ledger sees another node than before. */
 function countsOtherwise(before: Node, after: Node): boolean {
   if (isUnavailable(before) !== isUnavailable(after) || holdOf(before) !== holdOf(after)) return true
+  // An API server that nobody has reported is taken to be as old as its kubelet.
+  if (roleOf(after) === 'ControlPlane' && kubeletOf(before) !== kubeletOf(after)) return true
   return !equalJson(before.metadata.labels, after.metadata.labels)
+}
+
+function kubeletOf({ status }: Node): string | undefined {
+  return status?.nodeInfo?.kubeletVersion
+}
+
+/** Only agents of control-plane nodes report one. */
+function apiServerOf(state: NodeState | undefined): string | undefined {
+  return state?.status?.agent?.facts.apiServer
 }
 
 function isAtRest({ status }: NodeState): boolean {

@@ -223,3 +223,25 @@ describe('a control plane of two', () => {
     expect(cluster.ledger.grants).toEqual([])
   })
 })
+
+describe('a control-plane node that joined with an old API server', () => {
+  const modern = (name: string, role: NodeSpec['role']): NodeSpec => ({ name, role, version: target })
+  const late: NodeSpec = { name: 'cp2', role: 'control-plane', version, apiServer: target }
+  const joined = { nodes: [modern('cp1', 'control-plane'), late, worker] }
+
+  scenario('holds workers back until it is upgraded by hand, and no longer', joined, async ({ cluster, update }) => {
+    const { host } = cluster.machine('cp2')
+    const found = host.facts.bind(host)
+    // What its agent finds: an API server as old as its kubelet, and later another.
+    host.facts = async (signal) => ({ ...(await found(signal)), apiServer: version })
+    const says = (apiServer: string) => cluster.state('cp2')?.status?.agent?.facts.apiServer === apiServer
+    await cluster.until('it says that it is old', () => says(version), 20 * minuteMs)
+    const nodeSelector = { matchLabels: { 'kubernetes.io/hostname': 'w1' } }
+    const running = update.kubernetes(target, { nodeSelector, preflight: { skip: ['VersionPath'] } })
+    await running.is('InProgress', 'KubeletWouldBeNewer')
+    host.facts = found
+    await cluster.until('it says that it is upgraded', () => says(target), 20 * minuteMs)
+    await cluster.until('a worker goes', () => cluster.taken.length > 0, minuteMs)
+    await running.succeeds()
+  })
+})
