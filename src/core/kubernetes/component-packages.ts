@@ -2,11 +2,14 @@
 
 import { containerRuntimes } from './container-runtimes.ts'
 
-/** An etcd that runs as a service of the host; upgraded as far as they are installed. */
-export const etcdPackages: readonly string[] = ['etcd-server', 'etcd-client', 'etcd']
+/** What an etcd that is a service of the host runs from. */
+export const etcdServers: readonly string[] = ['etcd-server', 'etcd']
+
+/** Upgraded together, as far as they are installed. */
+export const etcdPackages: readonly string[] = [...etcdServers, 'etcd-client']
 
 /**
- * What an upgrade of the operating system's packages does not touch. What starts the containers for a runtime, runc or crun,
+ * What an upgrade of the operating system's packages does not touch. What starts the containers for a runtime, as runc does,
  * belongs to the system: no other update brings its security fixes.
  */
 export const keptFromSystem: readonly string[] = [

@@ -15,6 +15,9 @@ export interface ContainerRuntime {
   readonly program: string
 }
 
+/** What people call, and no pod needs. */
+const clients: readonly string[] = ['docker-ce-cli', 'docker-cli', 'moby-cli']
+
 export const containerRuntimes: readonly ContainerRuntime[] = [
   {
     name: 'containerd',
@@ -38,15 +41,7 @@ export const containerRuntimes: readonly ContainerRuntime[] = [
     name: 'docker',
     sockets: ['/cri-dockerd.sock', '/dockershim.sock'],
     packages: ['docker-ce', 'moby-engine', 'docker.io', 'docker-engine'],
-    companions: [
-      'docker-ce-cli',
-      'docker-cli',
-      'moby-cli',
-      'containerd.io',
-      'containerd',
-      'moby-containerd',
-      'cri-dockerd',
-    ],
+    companions: [...clients, 'containerd.io', 'containerd', 'moby-containerd', 'cri-dockerd'],
     units: ['containerd.service', 'docker.service', 'cri-docker.service'],
     unit: 'docker.service',
     program: 'dockerd',
@@ -66,6 +61,12 @@ export const containerRuntimes: readonly ContainerRuntime[] = [
 export const runtimePackages: ReadonlySet<string> = new Set(
   containerRuntimes.flatMap(({ packages, companions }) => [...packages, ...companions]),
 )
+
+/** Those of them that pods run under. */
+export const runtimeDaemons: readonly string[] = [...runtimePackages].filter((name) => !clients.includes(name))
+
+/** What starts the containers for a runtime. It comes with the operating system, and is upgraded with that. */
+export const containerStarters: readonly string[] = ['runc', 'crun', 'moby-runc']
 
 /** The runtime behind the kubelet's endpoint, `unix:///run/containerd/containerd.sock`; undefined for one we do not know. */
 export function runtimeAt(endpoint: string): ContainerRuntime | undefined {

@@ -14,6 +14,27 @@ describe('disturbance', () => {
     { what: 'a file of k0s', spec: file('x', ['k0sworker.service']), setting: 'Auto', level: 'Drain' },
     { what: 'a package', spec: { packages: [{ name: 'chrony' }] }, setting: 'Auto', level: 'None' },
     { what: 'a runtime', spec: { packages: [{ name: 'containerd' }] }, setting: 'Auto', level: 'Drain' },
+    ...[
+      ...['containerd.io', 'moby-containerd', 'docker.io', 'docker-ce', 'docker-engine', 'moby-engine', 'cri-dockerd'],
+      ...[
+        'cri-o',
+        'iSulad',
+        'runc',
+        'crun',
+        'moby-runc',
+        'etcd',
+        'etcd-server',
+        'kubelet',
+        'kubeadm',
+        'kubernetes-cni',
+      ],
+    ].map((name) => ({ what: name, spec: { packages: [{ name }] }, setting: 'Auto' as const, level: 'Drain' })),
+    ...['docker-ce-cli', 'docker-cli', 'moby-cli', 'etcd-client', 'kubectl', 'cri-tools'].map((name) => ({
+      ...{ what: `${name}, which people call`, spec: { packages: [{ name }] } },
+      ...{ setting: 'Auto' as const, level: 'None' },
+    })),
+    { what: 'a file of etcd', spec: file('x', ['etcd.service']), setting: 'Auto', level: 'Drain' },
+    { what: 'a file of Docker’s CRI', spec: file('x', ['cri-docker.service']), setting: 'Auto', level: 'Drain' },
     { what: 'a unit', spec: { units: [{ name: 'a.service', enabled: true }] }, setting: 'Auto', level: 'None' },
     {
       what: 'the runtime’s unit',

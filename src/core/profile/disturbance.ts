@@ -4,6 +4,8 @@ import type { DesiredPackage, DesiredState } from '../../api/desired-state.ts'
 import type { Disruption } from '../../api/node-profile.ts'
 import type { Reason } from '../../api/reason.ts'
 import { canonicalJson } from '../fingerprint.ts'
+import { etcdServers } from '../kubernetes/component-packages.ts'
+import { containerRuntimes, containerStarters, runtimeDaemons } from '../kubernetes/container-runtimes.ts'
 
 export type Level = 'None' | 'Drain' | 'Reboot'
 
@@ -17,16 +19,18 @@ export type Disturbance =
   | { readonly ok: true; readonly level: Level; readonly because: string; readonly changes: number }
   | { readonly ok: false; readonly reason: Reason; readonly profiles: readonly string[] }
 
-/** Pods are gone or unmanaged while one of these is replaced or restarted. */
-const nodeUnits = new Set(
-  [
-    ...['kubelet', 'containerd', 'crio', 'docker', 'isulad'],
-    ...['k3s', 'k3s-agent', 'rke2-server', 'rke2-agent', 'k0scontroller', 'k0sworker'],
-  ].map((name) => `${name}.service`),
-)
+/** Pods are gone or unmanaged, or a member of etcd is away, while one of these is replaced or restarted. */
+const nodeUnits = new Set([
+  ...containerRuntimes.flatMap(({ units }) => units),
+  ...['kubelet', 'etcd', 'k3s', 'k3s-agent', 'rke2-server', 'rke2-agent', 'k0scontroller', 'k0sworker'].map(
+    (name) => `${name}.service`,
+  ),
+])
 const nodePackages = new Set([
-  ...['kubelet', 'kubeadm', 'containerd', 'containerd.io', 'cri-o', 'docker.io', 'docker-ce', 'moby-engine', 'iSulad'],
-  ...['runc', 'crun', 'kubernetes-cni'],
+  ...['kubelet', 'kubeadm', 'kubernetes-cni'],
+  ...runtimeDaemons,
+  ...containerStarters,
+  ...etcdServers,
 ])
 
 export function unitsLevel(units: readonly string[]): Level {
