@@ -58,15 +58,24 @@ export const containerRuntimes: readonly ContainerRuntime[] = [
 ]
 
 /** All that may be upgraded with the runtime of a host, whichever it has. */
-export const runtimePackages: ReadonlySet<string> = new Set(
-  containerRuntimes.flatMap(({ packages, companions }) => [...packages, ...companions]),
-)
+const runtimePackages: ReadonlySet<string> = new Set(containerRuntimes.flatMap(upgradedTogether))
 
 /** Those of them that pods run under. */
 export const runtimeDaemons: readonly string[] = [...runtimePackages].filter((name) => !clients.includes(name))
 
 /** What starts the containers for a runtime. It comes with the operating system, and is upgraded with that. */
 export const containerStarters: readonly string[] = ['runc', 'crun', 'moby-runc']
+
+/** What may be upgraded where the kubelet reports `containerd://2.2.9`: of any, where it tells of none that we know. */
+export function packagesAlong(reported: string | undefined): ReadonlySet<string> {
+  const name = reported?.split('://')[0]?.toLowerCase()
+  const runtime = containerRuntimes.find((one) => one.name.toLowerCase() === name)
+  return runtime ? new Set(upgradedTogether(runtime)) : runtimePackages
+}
+
+function upgradedTogether({ packages, companions }: ContainerRuntime): readonly string[] {
+  return [...packages, ...companions]
+}
 
 /** The runtime behind the kubelet's endpoint, `unix:///run/containerd/containerd.sock`; undefined for one we do not know. */
 export function runtimeAt(endpoint: string): ContainerRuntime | undefined {

@@ -149,7 +149,7 @@ function judgeProfiles(
     )
   })
   const whole = withVersion(spec, pathTarget ?? spec.kubernetes?.version)
-  const reason = contradiction(name ?? 'of this file', workOf(whole, ''), matched)
+  const reason = contradiction(name ?? 'of this file', workOf(whole, ''), matched, selected)
   return reason && refused(false, reason.code, reason.message)
 }
 

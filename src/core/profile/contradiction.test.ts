@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { sampleNode } from '../../../test/samples/cluster-objects.ts'
 import { nodeProfile } from '../../../test/samples/profiles.ts'
+import type { Node } from '../../api/kube.ts'
 import type { NodeProfileSpec } from '../../api/node-profile.ts'
 import type { Work } from '../../api/work.ts'
 import { contradiction } from './contradiction.ts'
@@ -150,9 +152,53 @@ const cases: readonly { what: string; update: Work; profile: NodeProfileSpec; sa
   { what: 'a hold alone', update: { kubernetes }, profile: { packages: [{ name: 'kubelet', hold: true }] } },
 ]
 
+const newest: Work = { kubernetes: { ...kubernetes, components: ['containerd'] } }
+const running = (name: string, runtime: string, labels = {}): Node => {
+  const node = sampleNode(name, { labels })
+  return {
+    ...node,
+    status: {
+      ...node.status,
+      nodeInfo: { kubeletVersion: 'v1.35.4', bootID: 'boot', containerRuntimeVersion: runtime },
+    },
+  }
+}
+const blockedBy = (wanted: string, ...nodes: readonly Node[]) =>
+  contradiction('to-1-36', newest, [nodeProfile('base', pin(wanted, '1.*', true))], nodes) !== undefined
+
+describe('contradiction of a runtime', () => {
+  test.each([
+    ['docker-ce', 'containerd://2.2.9', false],
+    ['cri-dockerd', 'containerd://2.2.9', false],
+    ['cri-o', 'containerd://2.2.9', false],
+    ['containerd', 'containerd://2.2.9', true],
+    ['moby-containerd', 'containerd://2.2.9', true],
+    ['containerd.io', 'docker://28.5.1', true],
+    ['docker-ce-cli', 'docker://28.5.1', true],
+    ['cri-o', 'docker://28.5.1', false],
+    ['cri-o', 'cri-o://1.35.0', true],
+    ['containerd', 'cri-o://1.35.0', false],
+    ['iSulad', 'isulad://2.1.5', true],
+    ['docker-ce', 'pretend://1.0', true],
+  ])('%s, on a node with %s: %s', (wanted, runtime, blocked) => {
+    expect(blockedBy(wanted, running('w1', runtime))).toBe(blocked)
+  })
+
+  test('is judged on each node, and on one that says nothing as if it had any', () => {
+    expect(blockedBy('cri-o', running('w1', 'containerd://2.2.9'), running('w2', 'cri-o://1.35.0'))).toBe(true)
+    expect(blockedBy('cri-o', running('w1', 'containerd://2.2.9'), sampleNode('w2'))).toBe(true)
+  })
+
+  test('counts no node that the profile does not select', () => {
+    const onlyA = nodeProfile('base', { ...pin('cri-o', '1.*'), nodeSelector: { matchLabels: { pool: 'a' } } })
+    const nodes = [running('w1', 'containerd://2.2.9', { pool: 'a' }), running('w2', 'cri-o://1.35.0', { pool: 'b' })]
+    expect(contradiction('to-1-36', newest, [onlyA], nodes)).toBeUndefined()
+  })
+})
+
 describe('contradiction', () => {
   test.each(cases)('of $what: $says', ({ update, profile, says }) => {
-    const reason = contradiction('to-1-36', update, [nodeProfile('base', profile)])
+    const reason = contradiction('to-1-36', update, [nodeProfile('base', profile)], [sampleNode('w1')])
     if (says === undefined) expect(reason).toBeUndefined()
     else {
       expect(reason?.code).toBe('ProfileContradicted')

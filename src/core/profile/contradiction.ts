@@ -1,22 +1,34 @@
 // Whether an update would undo what a profile keeps, or a profile what the update does: then neither is begun.
 
+import type { Node } from '../../api/kube.ts'
 import type { NodeProfile, NodeProfileSpec } from '../../api/node-profile.ts'
 import type { ProfilePackage } from '../../api/profile-items.ts'
 import type { Reason } from '../../api/reason.ts'
 import type { Work } from '../../api/work.ts'
 import { etcdPackages, keptFromSystem } from '../kubernetes/component-packages.ts'
-import { runtimePackages } from '../kubernetes/container-runtimes.ts'
+import { packagesAlong } from '../kubernetes/container-runtimes.ts'
 import { addressAtMinor, isRepositoryFile, switchedToMinor } from '../kubernetes/kubernetes-repository.ts'
+import { selects } from '../label-selector.ts'
 import { componentsOf, packagedComponents, repositoryMinor } from '../update/drivers-for.ts'
 import type { Version } from '../version.ts'
 
 /** What an update does that a profile may want otherwise. */
 type Doing = Pick<Work, 'kubernetes' | 'os' | 'binary' | 'bundle'>
 
-/** `profiles`: those that select a node of the update. */
-export function contradiction(update: string, doing: Doing, profiles: readonly NodeProfile[]): Reason | undefined {
+/** `nodes`: those of the update. `profiles`: those that select one of them. */
+export function contradiction(
+  update: string,
+  doing: Doing,
+  profiles: readonly NodeProfile[],
+  nodes: readonly Node[],
+): Reason | undefined {
   for (const profile of profiles) {
-    const clash = clashOf(doing, profile)
+    const { nodeSelector } = profile.spec
+    const clash = clashOf(
+      doing,
+      profile,
+      nodes.filter(({ metadata }) => selects(nodeSelector, metadata.labels)),
+    )
     if (clash === undefined) continue
     const message = `DirectUpdate ${update} ${clash.update}, but NodeProfile ${profile.metadata.name} ${clash.profile}`
     return { code: 'ProfileContradicted', message }
@@ -29,9 +41,9 @@ interface Clash {
   readonly profile: string
 }
 
-function clashOf(doing: Doing, { spec: wanted }: NodeProfile): Clash | undefined {
+function clashOf(doing: Doing, { spec: wanted }: NodeProfile, nodes: readonly Node[]): Clash | undefined {
   for (const one of wanted.packages ?? []) {
-    const clash = packageClash(doing, one)
+    const clash = packageClash(doing, one, nodes)
     if (clash) return clash
   }
   const clash = repositoryClash(doing, wanted)
@@ -75,7 +87,7 @@ function keptFile(minor: Version, { files = [] }: NodeProfileSpec): string | und
   return other && `keeps ${other.path} at another minor version`
 }
 
-function packageClash({ kubernetes, os }: Doing, wanted: ProfilePackage): Clash | undefined {
+function packageClash({ kubernetes, os }: Doing, wanted: ProfilePackage, nodes: readonly Node[]): Clash | undefined {
   const components = kubernetes ? componentsOf(kubernetes) : []
   const { name } = wanted
   if (kubernetes && packagedComponents.some((component) => component === name && components.includes(component))) {
@@ -87,7 +99,7 @@ function packageClash({ kubernetes, os }: Doing, wanted: ProfilePackage): Clash 
   }
   // Only what is installed is brought there, so a package that is to be absent stays that.
   const isNewest =
-    (components.includes('containerd') && runtimePackages.has(name)) ||
+    (components.includes('containerd') && nodes.some((node) => isOfRuntime(name, node))) ||
     (components.includes('etcd') && etcdPackages.includes(name))
   if (isNewest && wanted.version !== undefined) {
     return { update: `brings ${name} to the newest on offer`, profile: `pins package ${name} to ${wanted.version}` }
@@ -97,6 +109,10 @@ function packageClash({ kubernetes, os }: Doing, wanted: ProfilePackage): Clash 
     return { update: `upgrades the packages of the operating system (${os.packages})`, profile }
   }
   return undefined
+}
+
+function isOfRuntime(name: string, { status }: Node): boolean {
+  return packagesAlong(status?.nodeInfo?.containerRuntimeVersion).has(name)
 }
 
 /** `1.36.3` fits `1.36.*`, `1.36.3` and `1.36.3-1.1`. */

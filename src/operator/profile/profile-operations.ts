@@ -131,11 +131,12 @@ export class ProfileOperations implements OperationSource {
 
   /** Changed while an update runs: what that one does would be undone behind its back. It is finished first. */
   #contradicted(node: string): Reason | undefined {
-    const { operations, book } = this.#options
+    const { operations, book, cluster } = this.#options
     const { profiles = [] } = book.entries.get(node) ?? {}
+    const itself = cluster.nodes.get(node)
     for (const { operation, table } of operations.running()) {
       if (operation.kind !== undefined || table.standing(node) === undefined) continue
-      const reason = contradiction(operation.update, operation.work, profiles)
+      const reason = contradiction(operation.update, operation.work, profiles, itself ? [itself] : [])
       if (reason) return reason
     }
     return undefined
