@@ -30,7 +30,19 @@ const cases: readonly [string, Partial<HealthView>, HealthCondition, 'True' | 'F
     'one of two has not said',
     { apiServers: [...well.apiServers, { node: 'b', ready: undefined }] },
     'ApiServersReady',
-    'True',
+    'Unknown',
+  ],
+  ['all have said yes', {}, 'ApiServersReady', 'True'],
+  [
+    'one has not said, another says no',
+    {
+      apiServers: [
+        { node: 'a', ready: undefined },
+        { node: 'b', ready: false },
+      ],
+    },
+    'ApiServersReady',
+    'False',
   ],
   ['nobody has said', { apiServers: [{ node: 'cp1', ready: undefined }] }, 'ApiServersReady', 'Unknown'],
   ['all is well', {}, 'NodesReady', 'True'],
@@ -50,6 +62,29 @@ describe('how the cluster is', () => {
   it.each(cases)('%s', (_what, view, type, status) => {
     const found = judgeHealth({ ...well, ...view }).find((condition) => condition.type === type)
     expect(found?.status).toBe(status)
+  })
+
+  it('names the API servers of which nobody tells, and what to look at', () => {
+    const apiServers = ['a', 'b', 'c'].map((node) => ({ node, ready: node === 'a' || undefined }))
+    const [found] = judgeHealth({ ...well, apiServers })
+    expect(found?.reason).toBe('NotReported')
+    expect(found?.message).toMatch(
+      /^nothing is known of the API server of b, c: look at the agent there .*kube-apiserver\.yaml/,
+    )
+    const [sick] = judgeHealth({ ...well, apiServers: [...apiServers, { node: 'd', ready: false }] })
+    expect(sick?.message).toMatch(/^\/readyz says no on d; nothing is known of the API server of b, c/)
+  })
+
+  it('is news when others are silent', () => {
+    const at = now.toISOString()
+    const silent = (...names: readonly string[]) =>
+      judgeHealth({
+        ...well,
+        apiServers: ['a', 'b'].map((node) => ({ node, ready: names.includes(node) ? undefined : true })),
+      })
+    const known = silent('a', 'b').map((one) => ({ ...one, lastTransitionTime: at }))
+    expect(isSameHealth(known, silent('a', 'b'))).toBe(true)
+    expect(isSameHealth(known, silent('b'))).toBe(false)
   })
 
   it('is no news while only the names change', () => {

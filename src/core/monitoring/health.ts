@@ -30,20 +30,26 @@ export function judgeHealth(view: HealthView): readonly Judged[] {
   return [judgeApiServers(view), judgeNodes(view), judgeCertificates(view), judgeBackups(view)]
 }
 
-/** What a person would want to be told anew: names come and go while a cluster is sick. */
+/** What a person would want to be told anew: names come and go while a cluster is sick, but who is silent has to be looked for. */
 export function isSameHealth(known: readonly UpdateCondition[], judged: readonly Judged[]): boolean {
-  return judged.every(({ type, status, reason }) =>
-    known.some((old) => old.type === type && old.status === status && old.reason === reason),
-  )
+  return judged.every(({ type, status, reason, message }) => {
+    const old = known.find((condition) => condition.type === type)
+    return old?.status === status && old.reason === reason && (status !== 'Unknown' || old.message === message)
+  })
 }
 
 function judgeApiServers({ apiServers }: HealthView): Judged {
   const type = 'ApiServersReady'
-  const sick = apiServers.filter(({ ready }) => ready === false).map(({ node }) => node)
-  if (sick.length > 0) return no(type, 'ApiServersNotReady', `/readyz says no on ${nameList(sick)}`)
-  const known = apiServers.filter(({ ready }) => ready !== undefined).length
-  if (known === 0) return { type, status: 'Unknown', reason: 'NotReported', message: 'no host tells of an API server' }
-  return yes(type, 'every API server that is not under work is ready')
+  const those = (said: boolean | undefined) => apiServers.filter(({ ready }) => ready === said).map(({ node }) => node)
+  const [sick, silent] = [those(false), those(undefined)]
+  // Where no host tells of one they run in a way that we do not know (k3s).
+  if (silent.length === apiServers.length) return notReported(type, 'no host tells of an API server')
+  const unheard = `nothing is known of the API server of ${nameList(silent)}: look at the agent there (slipway nodes), and for kube-apiserver.yaml in /etc/kubernetes/manifests`
+  if (sick.length > 0) {
+    const also = silent.length > 0 ? `; ${unheard}` : ''
+    return no(type, 'ApiServersNotReady', `/readyz says no on ${nameList(sick)}${also}`)
+  }
+  return silent.length > 0 ? notReported(type, unheard) : yes(type, 'every API server that is not under work is ready')
 }
 
 function judgeNodes({ notReady }: HealthView): Judged {
@@ -55,7 +61,7 @@ function judgeNodes({ notReady }: HealthView): Judged {
 function judgeCertificates({ certificates, now }: HealthView): Judged {
   const type = 'CertificatesValid'
   if (certificates.length === 0) {
-    return { type, status: 'Unknown', reason: 'NotReported', message: 'no host tells of certificates' }
+    return notReported(type, 'no host tells of certificates')
   }
   const soon = certificates.filter(({ expireAt }) => Date.parse(expireAt) - now.getTime() < soonMs)
   if (soon.length === 0) return yes(type, 'no certificate of the control plane runs out within 30 days')
@@ -82,6 +88,10 @@ function judgeBackups({ stores, records, now }: HealthView): Judged {
 
 function yes(type: HealthCondition, message: string): Judged {
   return { type, status: 'True', reason: 'Healthy', message }
+}
+
+function notReported(type: HealthCondition, message: string): Judged {
+  return { type, status: 'Unknown', reason: 'NotReported', message }
 }
 
 function no(type: HealthCondition, reason: ReasonCode, message: string): Judged {
