@@ -53,7 +53,10 @@ export const checks = {
     warns: 'a source failed when it was last tried, or no repository offers Kubernetes',
   },
   Bundle: { warns: 'the bundle was missing, broken or incomplete when a host last tried it' },
-  ClockSkew: { fails: 'a clock is off by five minutes or more', warns: 'a clock is off by ten seconds or more' },
+  ClockSkew: {
+    fails: 'a clock is off by five minutes or more, or a Ready node has no Lease that would tell',
+    warns: 'a clock is off by ten seconds or more',
+  },
   ControlPlaneEndpoint: {
     warns: 'a kubelet of one of several control planes talks to an API server that is not its own',
   },

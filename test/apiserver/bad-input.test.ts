@@ -15,7 +15,7 @@ import { type ApiServer, startApiServer } from '../bed/api-server.ts'
 import { makePair } from '../bed/certificates.ts'
 import { freePorts } from '../bed/child-program.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
-import { createNode, groupLabel } from '../rollout-rig/cluster-objects.ts'
+import { createNode, groupLabel, renewNodeLease } from '../rollout-rig/cluster-objects.ts'
 import { accountAccess, kubectl } from '../rollout-rig/installation.ts'
 import { listsApart, RolloutRig } from '../rollout-rig/rollout-rig.ts'
 import { type CommandResult, runSlipway, SlipwayProcess } from '../rollout-rig/slipway-process.ts'
@@ -299,6 +299,7 @@ describe.skipIf(missing)('an update that this cluster cannot take', () => {
     const ready = { type: 'Ready', status: 'True', lastHeartbeatTime: now, lastTransitionTime: now }
     const body = { status: { conditions: [ready] } }
     await rig.api.patch(nodes, { name: bare }, { type: 'merge', body }, signal, 'status')
+    await renewNodeLease(rig.api, bare, new Date(), signal)
     await createScript(rig.api, 'work', 'true', signal)
     await rig.createUpdate('fetched', {
       script: { configMap: 'work', sha256: createHash('sha256').update('true').digest('hex') },

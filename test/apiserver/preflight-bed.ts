@@ -14,7 +14,7 @@ import type { Sights } from '../../src/core/preflight/sights.ts'
 import type { HttpKubeApi } from '../../src/kube/http/http-kube-api.ts'
 import { observe } from '../../src/operator/preflight/observe.ts'
 import { type ApiServer, startApiServer } from '../bed/api-server.ts'
-import { createNodes } from '../rollout-rig/cluster-objects.ts'
+import { createNodes, renewNodeLease } from '../rollout-rig/cluster-objects.ts'
 import { accountAccess, installSlipway, kubectl, namespace } from '../rollout-rig/installation.ts'
 import { SlipwayProcess } from '../rollout-rig/slipway-process.ts'
 import { wellControlPlane } from '../samples/cluster-objects.ts'
@@ -88,6 +88,7 @@ export class PreflightBed {
     const nodeInfo = { kubeletVersion: kubelet, containerRuntimeVersion: runtime }
     const status = { conditions, nodeInfo, allocatable: { cpu: '4', memory: '8Gi', pods: '50' } }
     await this.api.patch(nodes, { name }, { type: 'merge', body: { status } }, signal, 'status')
+    await renewNodeLease(this.api, name, new Date(), signal)
   }
 
   /** What its agent would say. */

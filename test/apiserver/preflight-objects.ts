@@ -89,13 +89,6 @@ export const slice = {
   ports: [],
 }
 
-export const lease = (node: NodeName, renewed: Date) => ({
-  apiVersion: 'coordination.k8s.io/v1',
-  kind: 'Lease',
-  metadata: { name: node, namespace: 'kube-node-lease' },
-  spec: { holderIdentity: node, renewTime: `${renewed.toISOString().slice(0, -1)}000Z` },
-})
-
 /** Through an API that Kubernetes 1.37 does not serve. */
 export const serviceRange = {
   apiVersion: 'networking.k8s.io/v1beta1',

@@ -3,18 +3,18 @@
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type DirectUpdateSpec, type DirectUpdateStatus, directUpdates } from '../../src/api/direct-update.ts'
-import { jobs } from '../../src/api/kube.ts'
+import { jobs, leases } from '../../src/api/kube.ts'
 import { type CheckName, type CheckReport, checkNames } from '../../src/api/preflight.ts'
 import type { ReasonCode } from '../../src/api/reason.ts'
 import { startApiServer } from '../bed/api-server.ts'
 import { whyNoApiServer } from '../bed/programs.ts'
+import { renewNodeLease } from '../rollout-rig/cluster-objects.ts'
 import { kubectl } from '../rollout-rig/installation.ts'
 import { runSlipway } from '../rollout-rig/slipway-process.ts'
 import { expectRightsUsed, rightsTitle } from '../rollout-rig/used-rights.ts'
 import { current, lookAt, next, PreflightBed, toNext } from './preflight-bed.ts'
 import {
   large,
-  lease,
   serviceRange,
   single,
   slice,
@@ -210,9 +210,14 @@ const cases: readonly Case[] = [
   {
     check: 'ClockSkew',
     what: 'a host ten minutes ahead',
-    arrange: (bed) => bed.apply(lease('w2', new Date(Date.now() + 600_000))),
-    undo: (bed) => bed.remove(lease('w2', new Date())),
+    arrange: (bed) => renewNodeLease(bed.api, 'w2', new Date(Date.now() + 600_000), signal),
     says: /w2 \(at least \d+ s ahead\)/,
+  },
+  {
+    check: 'ClockSkew',
+    what: 'a host without a Lease',
+    arrange: (bed) => bed.api.delete(leases, { name: 'w2', namespace: 'kube-node-lease' }, {}, signal),
+    says: /the clocks of w2 are not known/,
   },
   {
     check: 'ControlPlaneEndpoint',

@@ -7,7 +7,7 @@ import { SystemRandom } from '../../src/adapters/random/system-random.ts'
 import { FileReleases } from '../../src/adapters/signed-release/file-releases.ts'
 import type { DirectUpdate, DirectUpdateStatus } from '../../src/api/direct-update.ts'
 import { directUpdates } from '../../src/api/direct-update.ts'
-import { type Node, nodes } from '../../src/api/kube.ts'
+import { type Lease, leases, type Node, nodes } from '../../src/api/kube.ts'
 import { maintenancePolicies } from '../../src/api/maintenance-policy.ts'
 import { type AgentStatus, type NodeState, nodeStates, type Order, type Rollout } from '../../src/api/node-state.ts'
 import type { CliDependencies, Terminal } from '../../src/cli/dependencies.ts'
@@ -48,6 +48,14 @@ export function node(name: string, traits: NodeTraits = {}): Node {
       ],
       nodeInfo: { kubeletVersion: traits.kubelet ?? 'v1.35.4', bootID: 'boot' },
     },
+  }
+}
+
+/** Its kubelet’s, renewed moments before the clock of the command line. */
+export function heartbeat(name: string): Lease {
+  return {
+    metadata: { ...meta(name), namespace: 'kube-node-lease' },
+    spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: '2026-11-15T12:04:55.000000Z' },
   }
 }
 
@@ -134,6 +142,7 @@ export function upgradeMidway(): FakeKubeApi {
       node('w3', { labels: { pool: 'b' } }),
       node('w4', { labels: { pool: 'b' }, cordon: 'person' }),
     )
+    .put(leases, ...['cp1', 'cp2', 'cp3', 'w1', 'w2', 'w3', 'w4'].map(heartbeat))
     .put(
       nodeStates,
       ...['cp1', 'cp2', 'cp3'].map((name) => nodeState(name, { phase: 'Done', since: '2026-11-15T12:02:00Z' })),

@@ -3,10 +3,13 @@
 import {
   type Deployment,
   deployments,
+  leases,
   nodes,
   type PodDisruptionBudget,
   podDisruptionBudgets,
 } from '../../src/api/kube.ts'
+import { isKubeError } from '../../src/api/kube-error.ts'
+import { microTime } from '../../src/kube/micro-time.ts'
 import type { KubeApi } from '../../src/ports/kube-api.ts'
 
 export const groupLabel = 'test.slipway.dev/agents'
@@ -49,9 +52,22 @@ export async function createNode(api: KubeApi, draft: NodeDraft, signal: AbortSi
   const ready = { type: 'Ready', status: 'True', lastHeartbeatTime: at, lastTransitionTime: at }
   const body = { status: { nodeInfo: { kubeletVersion: version }, ...(foreign && { conditions: [ready] }) } }
   await api.patch(nodes, { name }, { type: 'merge', body }, signal, 'status')
+  if (foreign) await renewNodeLease(api, name, new Date(), signal)
   if (!draft.unjudged) return
   const untainted = { spec: { taints: controlPlane ? [taint] : null } }
   await api.patch(nodes, { name }, { type: 'merge', body: untainted }, signal)
+}
+
+/** As the kubelet of a Ready node does, whose clock is as given. */
+export async function renewNodeLease(api: KubeApi, name: string, at: Date, signal: AbortSignal): Promise<void> {
+  const ref = { name, namespace: 'kube-node-lease' }
+  const spec = { holderIdentity: name, renewTime: microTime(at) }
+  try {
+    await api.patch(leases, ref, { type: 'merge', body: { spec } }, signal)
+  } catch (error) {
+    if (!isKubeError(error, 'NotFound')) throw error
+    await api.create(leases, { apiVersion: leases.apiVersion, kind: leases.kind, metadata: ref, spec }, signal)
+  }
 }
 
 export interface WorkloadDraft {

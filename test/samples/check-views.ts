@@ -29,7 +29,7 @@ export const healthySights: Sights = {
   stored: { seen: [] },
   pods: { seen: { loads: new Map(), budgets: [], underTwo: { total: 0, first: [] } } },
   webhooks: { seen: [] },
-  heartbeats: { seen: { at: noon, renewedAt: new Map() } },
+  heartbeats: { seen: { at: noon, renewedAt: new Map(['c1', 'w1', 'w2'].map((name) => [name, noon.toISOString()])) } },
 }
 
 export const toNewest: DirectUpdateSpec = { kubernetes: { version: 'v1.36.3' } }

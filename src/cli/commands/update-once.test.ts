@@ -1,10 +1,10 @@
 // slipway update makes one update, and none for nodes that it would leave out by a name that is wrong.
 
 import { describe, expect, it } from 'vitest'
-import { cliFixture, node, nodeState } from '../../../test/cli/cli-fixture.ts'
+import { cliFixture, heartbeat, node, nodeState } from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { directUpdates } from '../../api/direct-update.ts'
-import { nodes } from '../../api/kube.ts'
+import { leases, nodes } from '../../api/kube.ts'
 import { KubeError } from '../../api/kube-error.ts'
 import { nodeStates } from '../../api/node-state.ts'
 
@@ -14,6 +14,7 @@ function twoNodes(): FakeKubeApi {
   return new FakeKubeApi()
     .put(nodes, node('cp1', { controlPlane: true }), node('w1'))
     .put(nodeStates, nodeState('cp1'), nodeState('w1'))
+    .put(leases, heartbeat('cp1'), heartbeat('w1'))
 }
 
 /** Without the question who we are. */

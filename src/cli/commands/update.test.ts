@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { agentOf, budgetReason, cliFixture, node, nodeState, upgradeMidway } from '../../../test/cli/cli-fixture.ts'
+import {
+  agentOf,
+  budgetReason,
+  cliFixture,
+  heartbeat,
+  node,
+  nodeState,
+  upgradeMidway,
+} from '../../../test/cli/cli-fixture.ts'
 import { FakeKubeApi } from '../../../test/fakes/fake-kube-api.ts'
 import { type DirectUpdate, directUpdates } from '../../api/direct-update.ts'
-import { configMaps, nodes } from '../../api/kube.ts'
+import { configMaps, leases, nodes } from '../../api/kube.ts'
 import { KubeError } from '../../api/kube-error.ts'
 import { maintenancePolicies } from '../../api/maintenance-policy.ts'
 import { type NodeProfileSpec, nodeProfiles } from '../../api/node-profile.ts'
@@ -19,6 +27,7 @@ function twoNodes(): FakeKubeApi {
   return new FakeKubeApi()
     .put(nodes, node('cp1', { controlPlane: true }), node('w1'))
     .put(nodeStates, nodeState('cp1'), nodeState('w1'))
+    .put(leases, heartbeat('cp1'), heartbeat('w1'))
 }
 
 function createdUpdate(api: FakeKubeApi): DirectUpdate {
@@ -36,6 +45,7 @@ describe('update', () => {
     const api = twoNodes()
       .put(nodes, node('w2', { labels: { pool: 'a' } }))
       .put(nodeStates, nodeState('w2'))
+      .put(leases, heartbeat('w2'))
     const cli = cliFixture(api, { readFile })
     const code = await cli.run(
       ...['update', '--script', 'rotate.sh', '--name', 'rotate', '--selector', 'pool=a,gpu!=yes', '--no-wait'],

@@ -47,7 +47,7 @@ function healthy(changes: Partial<DoctorView> = {}): DoctorView {
       stored: { seen: [] },
       pods: { seen: { loads: new Map(), budgets: [], underTwo: { total: 0, first: [] } } },
       webhooks: { seen: [] },
-      heartbeats: { seen: { at: now, renewedAt: new Map([['w1', now.toISOString()]]) } },
+      heartbeats: { seen: { at: now, renewedAt: new Map(['cp1', 'w1'].map((name) => [name, now.toISOString()])) } },
     },
     ...changes,
   }

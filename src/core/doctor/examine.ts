@@ -91,7 +91,8 @@ const remedies: Readonly<Record<CheckName, string>> = {
     'renew them as the check says (kubeadm certs renew all does not renew an authority), then restart the control plane',
   Sources: 'correct the sources of these hosts',
   Bundle: 'make the bundle anew: slipway bundle create FOLDER -o FILE',
-  ClockSkew: 'let the hosts, and this machine, take the time from the same servers',
+  ClockSkew:
+    'let the hosts, and this machine, take the time from the same servers, and the kubelets renew their Leases',
   ControlPlaneEndpoint: 'let the kubelet of each control plane talk to its own API server',
   Webhooks: 'bring the webhook’s pods back, or give it failurePolicy Ignore',
   PolicyBudgets: 'wait, or raise the budgets of MaintenancePolicy/default',

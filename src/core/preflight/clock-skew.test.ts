@@ -43,6 +43,26 @@ describe('the check ClockSkew', () => {
       { hosts: { ...whole, w1: { ready: 'Unknown' } }, ...renewed({ c1: -3, w1: -900, w2: -5 }) },
       agree(2),
     ],
+    [
+      'no Lease',
+      renewed({ c1: -3, w1: -9 }),
+      'Failed: the clocks of w2 are not known: without a Lease in kube-node-lease nothing tells of them; look at the kubelet there, or look at the clocks and skip ClockSkew',
+    ],
+    [
+      'no Lease, and another clock is off',
+      renewed({ c1: -3, w1: 60 }),
+      `${wrong('Failed', 'w1 (at least 60 s ahead)')}; the clocks of w2 are not known: without a Lease in kube-node-lease nothing tells of them; look at the kubelet there, or look at the clocks and skip ClockSkew`,
+    ],
+    [
+      'no Lease of a node that is none of the update',
+      { hosts: { ...whole, w2: { left: true } }, ...renewed({ c1: -3, w1: -9 }) },
+      'Warning: the clocks of w2 are not known, there is no Lease; this update touches nothing there',
+    ],
+    [
+      'no Lease of a node that is not Ready',
+      { hosts: { ...whole, w2: { ready: 'Unknown' } }, ...renewed({ c1: -3, w1: -9 }) },
+      agree(2),
+    ],
     ['Leases cannot be read', { sights: { heartbeats: unseen } }, `Unknown: ${unseen.unseen}`],
   ])('%s', (_name, traits, answer) => expect(answerOf(clockSkew, traits)).toBe(answer))
 })
