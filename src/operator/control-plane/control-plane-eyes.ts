@@ -117,7 +117,7 @@ export class ControlPlaneEyes {
       this.#cluster.states.learn(written)
     } catch (error) {
       // Gone with its node, or another's by now: the watch says so.
-      if (!isKubeError(error, 'NotFound')) throw error
+      if (!isKubeError(error, 'NotFound', 'Conflict')) throw error
     }
   }
 
