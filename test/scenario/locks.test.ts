@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { ForeignLock } from '../../src/api/foreign-lock.ts'
 import { type DaemonSet, daemonSets } from '../../src/api/kube.ts'
+import { KubeError } from '../../src/api/kube-error.ts'
 import { maintenancePolicies } from '../../src/api/maintenance-policy.ts'
 import type { NodeSpec } from '../../src/sim/sim-machine.ts'
 import { type Story, scenario } from './story.ts'
@@ -131,6 +132,21 @@ describe('the lock of kured', () => {
     expect(lockOf(cluster)).toBe('mine!')
     await setLock(story, null)
     await waiting.succeeds()
+  })
+
+  scenario('that cannot be given back keeps no update from going', { nodes: 3 }, async (story) => {
+    const { cluster, update, person, faults } = story
+    await installKured(story)
+    await person.setsPolicy({ locks: [kured] })
+    const running = update.script('true')
+    await cluster.nodeIs('w1', 'Working')
+    faults.refuse('patch', new KubeError('Timeout', 'no answer within 30 s'), daemonSets)
+    await running.isDeleted()
+    await cluster.until('the slot is back', () => cluster.ledger.grants.length === 0)
+    await cluster.until('the update is gone', () => running.object === undefined, 5_000)
+    expect(ownerOf(cluster)).toBe('slipway')
+    faults.allow('patch')
+    await cluster.until('the lock is given back', () => lockOf(cluster) === undefined, 60_000)
   })
 
   scenario('whose terms a person edits under work is held on', { nodes: 4 }, async (story) => {

@@ -142,6 +142,8 @@ class Run {
       if (this.#scenario.retries) return this.#retry()
       await this.#people.deleteUpdate()
       await cluster.run({ limitMs, until: () => this.#people.update('first') === undefined })
+      // It goes as soon as its nodes are back; what is given back to other tools then comes last.
+      await this.#rest()
     }
     const isOver = this.#isOver()
     return [...(await this.#judgeEnd('rest', isOver)), ...(isOver ? this.#judgeBeside() : [])]

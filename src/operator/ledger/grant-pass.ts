@@ -155,7 +155,6 @@ export class GrantPass {
     }, signal)
     for (const [node, slot] of this.#returns) if (returns.get(node) === slot) this.#returns.delete(node)
     for (const { node } of regrants) this.#regrants.delete(node)
-    if (this.#book.grants.length === 0) await this.#locks.giveBack(signal)
     const changed = changedGrants(before, this.#book.grants)
     const owners = new Set(changed.map(({ holder }) => ownerOfOperation(holder)))
     const isAsking = verdicts.some(isUnknown)
@@ -170,8 +169,14 @@ export class GrantPass {
       nodes: [...changed.map(({ node }) => node), ...this.#holdOver(operations)],
       owners: [...owners],
       isAsking,
-      againMs: isLate ? lateMs : soonest(this.#locks.standing().againMs, this.#hours.againMs(this.#ports.clock.now())),
+      againMs: isLate ? lateMs : this.#hours.againMs(this.#ports.clock.now()),
     }
+  }
+
+  /** After the last slot came back; says when to try again where the write is refused. */
+  async giveLocksBack(signal: AbortSignal): Promise<number | undefined> {
+    if (this.#book.grants.length === 0) await this.#locks.giveBack(signal)
+    return this.#locks.standing().againMs
   }
 
   /** Why a node that has no slot is not one operation's to stage: it does so for another that comes first. */
@@ -291,11 +296,6 @@ function isOursToPutBack(node: Node | undefined): boolean {
 function isBrokenFor(state: NodeState | undefined, holder: string | undefined): boolean {
   const { rollout } = state?.status ?? {}
   return rollout !== undefined && rollout.operationID === holder && isBroken(rollout.phase)
-}
-
-function soonest(...waits: readonly (number | undefined)[]): number | undefined {
-  const known = waits.filter((ms) => ms !== undefined)
-  return known.length > 0 ? Math.min(...known) : undefined
 }
 
 const lateMs = 100
