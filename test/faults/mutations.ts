@@ -55,8 +55,8 @@ export const mutations: readonly Mutation[] = [
     edits: [
       {
         file: 'src/operator/ledger/grant-pass.ts',
-        find: 'const { areOurs, closed } = this.#locks.standing()',
-        replace: 'const { areOurs, closed } = { ...this.#locks.standing(), areOurs: true }',
+        find: 'const { areOurs, closed, isToTryAgain } = this.#locks.standing()',
+        replace: 'const { areOurs, closed, isToTryAgain } = { ...this.#locks.standing(), areOurs: true }',
       },
     ],
   },

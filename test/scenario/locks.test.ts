@@ -134,6 +134,22 @@ describe('the lock of kured', () => {
     await waiting.succeeds()
   })
 
+  scenario('that may not be written is taken once a person gives the right', { nodes: 3 }, async (story) => {
+    const { cluster, update, person, faults } = story
+    await installKured(story)
+    await person.setsPolicy({ locks: [kured] })
+    faults.refuse('patch', new KubeError('Forbidden', 'daemonsets "kured" is forbidden'), daemonSets)
+    const waiting = await update.script('true').is('InProgress', 'ForeignLockUnknown')
+    await cluster.pass(120_000)
+    expect(waiting.condition('Blocked')?.reason).toBe('ForeignLockUnknown')
+    expect(cluster.taken).toEqual([])
+    faults.allow('patch')
+    const owners = ownersUnderWork(cluster)
+    await waiting.succeeds()
+    expect([...owners]).toEqual(['slipway'])
+    await cluster.until('the lock is given back', () => lockOf(cluster) === undefined, 60_000)
+  })
+
   scenario('that cannot be given back keeps no update from going', { nodes: 3 }, async (story) => {
     const { cluster, update, person, faults } = story
     await installKured(story)

@@ -17,14 +17,15 @@ const { signal } = life
 afterAll(() => life.abort())
 
 /** Locks that know of kured, whose watch is silent from then on. */
-async function following(): Promise<{ readonly api: FakeKubeApi; readonly locks: ForeignLocks }> {
+async function following() {
   const api = new FakeKubeApi().put(daemonSets, kured())
-  const ports = { api, clock: new ManualClock(), random: fixedRandom(), log: new RecordingLog() }
+  const clock = new ManualClock()
+  const ports = { api, clock, random: fixedRandom(), log: new RecordingLog() }
   const locks = new ForeignLocks(ports, () => undefined, signal)
   await locks.follow([lock], signal)
   await expect.poll(() => locks.standing().closed).toBeUndefined()
   api.muted = true
-  return { api, locks }
+  return { api, clock, locks }
 }
 
 function kured(annotations: Readonly<Record<string, string>> = {}) {
@@ -106,6 +107,95 @@ describe('a write that nobody answers', () => {
     api.before = () => undefined
     await locks.follow([], signal)
     expect(owner(api)).toBeUndefined()
+  })
+})
+
+describe('a write that is refused', () => {
+  const forbidden = new KubeError('Forbidden', 'daemonsets.apps "kured" is forbidden', { status: 403 })
+  const refuse = (api: FakeKubeApi) => {
+    let writes = 0
+    api.before = (verb) => {
+      if (verb !== 'patch') return
+      writes++
+      throw forbidden
+    }
+    return () => writes
+  }
+
+  it('closes the lock until another one goes well, which is due after a while', async () => {
+    const { api, clock, locks } = await following()
+    refuse(api)
+    await locks.take(signal)
+    const refused = { areOurs: false, closed: { code: 'ForeignLockUnknown' }, againMs: 15_000 }
+    expect(locks.standing()).toMatchObject({ ...refused, isToTryAgain: false })
+    await clock.advance(15_000)
+    expect(locks.standing()).toMatchObject({ ...refused, isToTryAgain: true })
+    await locks.take(signal)
+    expect(locks.standing()).toMatchObject({ ...refused, isToTryAgain: false })
+    api.before = () => undefined
+    await clock.advance(15_000)
+    await locks.take(signal)
+    expect(locks.standing()).toMatchObject({ areOurs: true, closed: undefined, isToTryAgain: false })
+  })
+
+  it('keeps nobody from seeing that the lock went to somebody else', async () => {
+    const { api, locks } = await following()
+    refuse(api)
+    await locks.take(signal)
+    api.muted = false
+    api.put(daemonSets, kured({ [annotation]: stranger }))
+    expect(locks.standing()).toMatchObject({ closed: { code: 'ForeignLockHeld' }, isToTryAgain: false })
+    expect([...locks.standing().foreign.keys()]).toEqual(['w9'])
+    api.remove(daemonSets, ref)
+    expect(locks.standing()).toMatchObject({ areOurs: true, closed: undefined })
+  })
+
+  it('leaves a lock of ours under its old terms until it may be written', async () => {
+    const { api, clock, locks } = await following()
+    await locks.take(signal)
+    const writes = refuse(api)
+    const to = { ...lock, maxOwners: 3 }
+    await locks.follow([to], signal)
+    await locks.follow([to], signal)
+    expect(writes()).toBe(1)
+    expect(locks.isFollowing([to])).toBe(false)
+    expect(locks.standing()).toMatchObject({ closed: { code: 'ForeignLockUnknown' } })
+    api.before = () => undefined
+    await clock.advance(15_000)
+    await locks.follow([to], signal)
+    expect(locks.isFollowing([to])).toBe(true)
+    expect(locks.standing()).toMatchObject({ areOurs: true, closed: undefined })
+    expect(api.found(daemonSets, ref).metadata.annotations?.[annotation]).toContain('maxOwners')
+  })
+})
+
+it('new terms that were refused and are taken back close nothing any more', async () => {
+  const { api, locks } = await following()
+  await locks.take(signal)
+  const forbidden = new KubeError('Forbidden', 'daemonsets is forbidden')
+  api.before = (verb) => {
+    if (verb === 'patch') throw forbidden
+  }
+  await locks.follow([{ ...lock, maxOwners: 3 }], signal)
+  expect(locks.standing().closed).toBeDefined()
+  await locks.follow([lock], signal)
+  expect(locks.standing()).toMatchObject({ areOurs: true, closed: undefined })
+})
+
+describe('a lock whose tool is removed while its new terms are refused', () => {
+  it('follows them at once', async () => {
+    const { api, locks } = await following()
+    await locks.take(signal)
+    api.before = (verb) => {
+      if (verb === 'patch') throw new KubeError('Forbidden', 'daemonsets.apps "kured" is forbidden', { status: 403 })
+    }
+    const to = { ...lock, maxOwners: 3 }
+    await locks.follow([to], signal)
+    api.muted = false
+    api.remove(daemonSets, ref)
+    await locks.follow([to], signal)
+    expect(locks.isFollowing([to])).toBe(true)
+    expect(locks.standing()).toMatchObject({ areOurs: true, closed: undefined, againMs: undefined })
   })
 })
 

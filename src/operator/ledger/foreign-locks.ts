@@ -24,8 +24,8 @@ interface Watched {
   readonly store: Store<DaemonSet>
   readonly life: LinkedAbort
   isSynced: boolean
-  /** Why the last write was refused, where not because somebody else was faster. */
-  refusal?: Reason | undefined
+  /** Why the last write was refused, where not because somebody else was faster, and when it may be tried again. */
+  refusal?: { readonly reason: Reason; readonly againAtMs: number } | undefined
   /** A write was not answered: it may have been carried out, and what is known of the lock be of the past. */
   isInDoubt?: boolean
 }
@@ -33,6 +33,8 @@ interface Watched {
 export interface LocksStanding {
   /** Why nothing may start. */
   readonly closed: Reason | undefined
+  /** Nothing closes but that a write was refused, a while ago: only another one can tell whether it still is. */
+  readonly isToTryAgain: boolean
   /** Whether every lock is ours. */
   readonly areOurs: boolean
   /** Nodes that others work on, and by whose word. */
@@ -72,16 +74,21 @@ export class ForeignLocks {
       const watched = this.#watched.get(key)
       if (!watched) this.#watched.set(key, this.#watch(lock))
       else if (!equalJson(watched.lock, lock)) await this.#keep(watched, lock, signal)
+      // What was refused is not wanted any more.
+      else if (watched.refusal && this.#judgeAnew(watched) === 'ours') watched.refusal = undefined
     }
   }
 
   /** Under other terms: what is ours stays ours, in the form that its tool reads now. */
   async #keep(watched: Watched, lock: ForeignLock, signal: AbortSignal): Promise<void> {
     const now = this.#ports.clock.now()
-    const kept = { ...watched, lock }
+    // Where the tool is gone there is nothing to write that could be refused.
+    if (watched.store.size > 0 && watched.refusal && !this.#mayTryAgain(watched)) return
+    const kept: Watched = { ...watched, lock, refusal: undefined }
     await this.#write(kept, 'ours', (text) => lockWithUs(lock, text, now), signal)
-    watched.lock = lock
     watched.refusal = kept.refusal
+    // Refused, it stands in its old form, and is put into the new one as soon as that may be written.
+    if (!kept.refusal) watched.lock = lock
   }
 
   /** Whether what is told of them is about these locks. */
@@ -96,18 +103,23 @@ export class ForeignLocks {
     const foreign = new Map<string, string>()
     let closed: Reason | undefined
     let areOurs = true
+    let isToTryAgain = true
     const waits: number[] = []
     for (const watched of this.#watched.values()) {
       const standing = this.#judge(watched, now)
       const { type, daemonSet } = watched.lock
       for (const node of standing.strangers)
         foreign.set(node, `locked by ${type} ${daemonSet.namespace}/${daemonSet.name}`)
-      if (standing.lock === 'closed') closed ??= standing.reason
+      if (standing.lock === 'closed') {
+        closed ??= standing.reason
+        isToTryAgain &&= standing.reason === watched.refusal?.reason && this.#mayTryAgain(watched)
+      }
       if (standing.lock !== 'ours') areOurs = false
       if (standing.expiresAt !== undefined) waits.push(Math.max(1, standing.expiresAt - now.getTime()))
       if (watched.refusal) waits.push(retryMs)
     }
-    return { closed, areOurs, foreign, againMs: waits.length > 0 ? Math.min(...waits) : undefined }
+    const againMs = waits.length > 0 ? Math.min(...waits) : undefined
+    return { closed, isToTryAgain: closed !== undefined && isToTryAgain, areOurs, foreign, againMs }
   }
 
   /** Takes what is free. */
@@ -126,14 +138,23 @@ export class ForeignLocks {
     await this.#write(watched, 'ours', (text) => lockWithoutUs(watched.lock, text), signal)
   }
 
+  #mayTryAgain({ refusal }: Watched): boolean {
+    return refusal !== undefined && this.#ports.clock.monotonicMs() >= refusal.againAtMs
+  }
+
   #judge({ lock, store, isSynced, refusal, isInDoubt }: Watched, now: Date): LockStanding {
     if (isInDoubt) return { lock: 'closed', strangers: [], reason: inDoubt(lock) }
-    if (refusal) return { lock: 'closed', strangers: [], reason: refusal }
     if (!isSynced) return { lock: 'closed', strangers: [], reason: unknown(lock, 'has not been read yet') }
     const [daemonSet] = store.values()
     // The other tool is not installed, so nobody can hold its lock.
     if (!daemonSet) return { lock: 'ours', strangers: [] }
-    return judgeLock(lock, daemonSet.metadata.annotations?.[lockAnnotation(lock)], now)
+    const standing = judgeLock(lock, daemonSet.metadata.annotations?.[lockAnnotation(lock)], now)
+    return refusal && standing.lock !== 'closed' ? { ...standing, lock: 'closed', reason: refusal.reason } : standing
+  }
+
+  /** As if nothing had been refused. */
+  #judgeAnew(watched: Watched): LockStanding['lock'] {
+    return this.#judge({ ...watched, refusal: undefined }, this.#ports.clock.now()).lock
   }
 
   /** Writes while the lock stands so. Its DaemonSet is written by others for other reasons: then it is read and judged anew. */
@@ -144,7 +165,7 @@ export class ForeignLocks {
     signal: AbortSignal,
   ): Promise<void> {
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
-      const isSo = this.#judge({ ...watched, refusal: undefined }, this.#ports.clock.now()).lock === standing
+      const isSo = this.#judgeAnew(watched) === standing
       if (!isSo || (await this.#tryWrite(watched, change, signal))) return
       await this.#readAnew(watched, signal)
     }
@@ -174,7 +195,8 @@ export class ForeignLocks {
         throw error
       }
       this.#ports.log.warn('a lock cannot be written', { daemonSet: `${namespace}/${name}`, error: error.message })
-      watched.refusal = unknown(lock, `cannot be written: ${error.message}`)
+      const againAtMs = this.#ports.clock.monotonicMs() + retryMs
+      watched.refusal = { reason: unknown(lock, `cannot be written: ${error.message}`), againAtMs }
     }
     return true
   }

@@ -15,6 +15,7 @@ import {
   type Verdict,
 } from '../../core/ledger/grants.ts'
 import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
+import { equalJson } from '../../core/merge-patch.ts'
 import { cordonOwner, isReady, whyAway } from '../../core/node/node-facts.ts'
 import { holdOf } from '../../core/node/node-marks.ts'
 import { operationOfOrder } from '../../core/node/order.ts'
@@ -215,13 +216,15 @@ export class GrantPass {
   async #takeLocks(operations: readonly RunningOperation[], signal: AbortSignal): Promise<boolean> {
     const { policy } = this.#cluster
     await this.#locks.follow(policy?.spec.locks ?? [], signal)
-    const { areOurs, closed } = this.#locks.standing()
+    const { areOurs, closed, isToTryAgain } = this.#locks.standing()
     if (areOurs) return true
-    if (!policy || closed) return false
+    if (!policy || (closed && !isToTryAgain)) return false
     const isWanted = () => {
       const view = this.#view(policy, this.#book.grants)
       const claims = operations.map((operation) => this.#claimOf(operation, view.held))
-      return decideGrants(view, claims).some(({ verdict }) => verdict === 'granted')
+      return decideGrants(view, claims).some(
+        (verdict) => verdict.verdict === 'granted' || (closed && equalJson(reasonOf(verdict), closed)),
+      )
     }
     if (this.#book.grants.length === 0 && !isWanted()) return false
     await this.#locks.take(signal)
