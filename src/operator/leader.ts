@@ -106,6 +106,7 @@ export async function lead(options: LeaderOptions, signal: AbortSignal): Promise
       eyes,
       locks: new ForeignLocks(ports, () => wakeUps.grants(), signal),
       gate: (operation, node) => checkpoints.beforeNode(operation, node),
+      hoursOf: (holder) => operations.hoursOf(holder),
     }),
     checkpoints,
     hooks,

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { podDisruptionBudgets } from '../../src/api/kube.ts'
+import { configMaps, podDisruptionBudgets, pods } from '../../src/api/kube.ts'
+import { KubeError } from '../../src/api/kube-error.ts'
 import { maintenancePolicies, policyName } from '../../src/api/maintenance-policy.ts'
 import type { WindowSpec } from '../../src/api/window.ts'
 import type { Disk } from '../../src/ports/disk.ts'
+import { operatorNamespace } from '../../src/sim/workloads.ts'
 import { able, ask, asRoot, files, finish, isLetIn } from './maintenance-story.ts'
-import { play, scenario } from './story.ts'
+import { play, type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
 import { oneAnd } from './story-nodes.ts'
 
@@ -199,6 +201,54 @@ describe('windows', () => {
     expect(running.status.phase).toBe('InProgress')
     await person.changes(podDisruptionBudgets, 'web', { spec: { maxUnavailable: 1 } })
     await cluster.until('it is done', () => running.status.phase === 'Succeeded', 5 * day)
+  })
+
+  describe('that another leader finds held', () => {
+    const rotate = { name: 'rotate', configMap: 'rotate', sha256: job.sha256 }
+
+    /** A leader that cannot read the job's script, so that it does not take the maintenance up, and a pod that may leave. */
+    async function isFoundHeld({ cluster, person, faults }: Story): Promise<string> {
+      await person.storesScript('rotate', operatorNamespace, script)
+      await person.deploys({ name: 'web', replicas: 2, maxUnavailable: 0 })
+      const maintenance = { jobs: [rotate] }
+      await person.setsPolicy({ windows: [briefly], whenWindowCloses: 'Hold', maintenance })
+      const held = () =>
+        cluster.names.find((name) => cluster.state(name)?.status?.rollout?.reason?.code === 'OutsideWindow')
+      await sleepUntil(cluster, '05T09:10')
+      const name = held()
+      expect(name).toBeDefined()
+      faults.refuse('get', new KubeError('Forbidden', 'configmaps is forbidden'), configMaps)
+      for (const process of cluster.sim.programs()) process.crash()
+      await person.changes(podDisruptionBudgets, 'web', { spec: { maxUnavailable: 1 } })
+      return name ?? ''
+    }
+
+    scenario('it waits for the next window', able(3), async (story) => {
+      const { cluster, faults } = story
+      const name = await isFoundHeld(story)
+      const left = new Set<string>()
+      const stop = cluster.sim.server.onCommit(({ kind, before, after }) => {
+        if (kind === pods.kind && (!after || after.metadata.deletionTimestamp)) left.add(before?.metadata.name ?? '')
+      })
+      await cluster.pass(2 * hour)
+      expect([...left]).toEqual([])
+      expect(cluster.taken).toEqual([name])
+      stop()
+      faults.allow('get')
+      const isDone = () => cluster.state(name)?.status?.agent?.jobs?.length === 1
+      await cluster.until('it is done in a window', isDone, 3 * day)
+      expect(clockOf(cluster)).toMatch(/T09:0[0-5]/)
+      await cluster.until('all is back', () => cluster.ledger.grants.length === 0, 3 * day)
+    })
+
+    scenario('it is put back where nobody asks for it any more', able(3), async (story) => {
+      const { cluster, person } = story
+      await isFoundHeld(story)
+      await cluster.pass(2 * minute)
+      await person.setsPolicy({ windows: [briefly], whenWindowCloses: 'Hold', maintenance: { jobs: [] } })
+      const isBack = () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0
+      await cluster.until('it is put back', isBack, hour)
+    })
   })
 
   scenario('what a script asks for waits for the window for reboots', able(2), async ({ cluster, person }) => {

@@ -29,7 +29,7 @@ import { stagingTurn } from '../update/staging-turn.ts'
 import { BudgetSets, type BudgetUse } from './budget-sets.ts'
 import type { ForeignLocks } from './foreign-locks.ts'
 import type { LedgerBook } from './ledger-book.ts'
-import { OpeningHours } from './opening-hours.ts'
+import { type Hours, OpeningHours } from './opening-hours.ts'
 
 type Slot = Pick<Grant, 'node' | 'nodeUID' | 'holder'>
 
@@ -47,6 +47,8 @@ export interface GrantPassParts {
   readonly locks: ForeignLocks
   /** Why a node may not be taken now, by the operation's gates. */
   readonly gate: (operation: Operation, node: string) => Reason | undefined
+  /** When what a slot was given for may go on, whether or not this leader has taken it up yet. */
+  readonly hoursOf: (holder: string) => Hours | undefined
 }
 
 export class GrantPass {
@@ -58,12 +60,20 @@ export class GrantPass {
   readonly #budgets: BudgetSets
   readonly #locks: ForeignLocks
   readonly #hours = new OpeningHours()
-  /** Operations whose nodes wait where they are, if all they do is drain. */
+  /** Asked in the middle of a decision, too, which goes by the hours of the very policy it writes to. */
+  readonly #hoursNow = new OpeningHours()
+  readonly #hoursOf: (holder: string) => Hours | undefined
+  /** Operations whose nodes wait where they are, if all they do is drain: as the last pass saw it. */
   #heldOver: ReadonlyMap<string, Reason> = new Map()
   readonly #returns = new Map<string, Slot>()
   readonly #regrants = new Map<string, Slot>()
 
-  constructor(ports: OperatorPorts, cluster: Cluster, book: LedgerBook, { eyes, locks, gate }: GrantPassParts) {
+  constructor(
+    ports: OperatorPorts,
+    cluster: Cluster,
+    book: LedgerBook,
+    { eyes, locks, gate, hoursOf }: GrantPassParts,
+  ) {
     this.#ports = ports
     this.#cluster = cluster
     this.#book = book
@@ -71,6 +81,7 @@ export class GrantPass {
     this.#eyes = eyes
     this.#budgets = new BudgetSets(cluster)
     this.#locks = locks
+    this.#hoursOf = hoursOf
     // Those whose slot is still out are noted when it comes back.
     this.#hours.times.recall([...cluster.states.values()].filter(({ metadata }) => !book.grantOf(metadata.name)))
   }
@@ -91,7 +102,8 @@ export class GrantPass {
   }
 
   isOpen(kind: WorkKind): boolean {
-    return this.#hours.isOpen(kind, this.#ports.clock.now())
+    this.#hoursNow.follow(this.#cluster.policy?.spec ?? {})
+    return this.#hoursNow.isOpen(kind, this.#ports.clock.now())
   }
 
   /** Why nothing of it may begin now, by the policy: it is paused, or no window is open. */
@@ -112,7 +124,11 @@ export class GrantPass {
 
   /** Why a node of this operation that only drains waits for the next window as it is. */
   heldOver(holder: string): Reason | undefined {
-    return this.#heldOver.get(holder)
+    const { policy } = this.#cluster
+    if (policy?.spec.whenWindowCloses !== 'Hold') return undefined
+    this.#hours.follow(policy.spec)
+    const hours = this.#hoursOf(holder)
+    return hours && this.#hours.shut(hours, this.#ports.clock.now())
   }
 
   /** Says what changed: nodes whose slot came or went, owners of operations with news. */
@@ -167,7 +183,7 @@ export class GrantPass {
       operation.waitingFor = reason
     }
     return {
-      nodes: [...changed.map(({ node }) => node), ...this.#holdOver(operations)],
+      nodes: [...changed.map(({ node }) => node), ...this.#holdOver()],
       owners: [...owners],
       isAsking,
       againMs: isLate ? lateMs : this.#hours.againMs(this.#ports.clock.now()),
@@ -197,14 +213,13 @@ export class GrantPass {
   }
 
   /** The nodes for which that has changed. */
-  #holdOver(operations: readonly RunningOperation[]): readonly string[] {
+  #holdOver(): readonly string[] {
     const before = this.#heldOver
-    const isHold = this.#cluster.policy?.spec.whenWindowCloses === 'Hold'
-    const now = this.#ports.clock.now()
+    const holders = new Set(this.#book.grants.map(({ holder }) => holder))
     this.#heldOver = new Map(
-      (isHold ? operations : []).flatMap(({ id, hours }) => {
-        const reason = hours && this.#hours.shut(hours, now)
-        return reason ? [[id, reason] as const] : []
+      [...holders].flatMap((holder) => {
+        const reason = this.heldOver(holder)
+        return reason ? [[holder, reason] as const] : []
       }),
     )
     return this.#book.grants

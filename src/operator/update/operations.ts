@@ -23,9 +23,11 @@ import {
 import { pathStepOf } from '../../core/update/path-step.ts'
 import { isBroken } from '../../core/update/retry.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { Hours } from '../ledger/opening-hours.ts'
 import type { OperationSource } from './operation-source.ts'
 import type { RunningOperation } from './running-operation.ts'
 import { stagingTurn } from './staging-turn.ts'
+import { hoursOf, updateHours } from './terms.ts'
 
 interface Known {
   readonly update: DirectUpdate
@@ -145,6 +147,13 @@ export class Operations {
     if (!update || update.metadata.deletionTimestamp !== undefined) return undefined
     const operation = this.of(update)
     return operation.id === id ? operation : undefined
+  }
+
+  /** When what was begun of it may go on, read off the same; undefined where it is gone, or may at any time. */
+  hoursOf(id: string): Hours | undefined {
+    const operation = this.operation(id)
+    const update = operation?.kind === undefined ? this.#cluster.updates.get(ownerOfOperation(id)) : undefined
+    return operation && hoursOf(operation, update ? updateHours(update, operation) : {})
   }
 
   /** The same, if it has not come to its end and is not about to. */

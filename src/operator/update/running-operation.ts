@@ -12,7 +12,6 @@ import { cordonOwner, type Role, roleOf } from '../../core/node/node-facts.ts'
 import { belongsTo } from '../../core/node/order.ts'
 import { type StagingState, stagingState } from '../../core/node/stage-node.ts'
 import { rollOutOf } from '../../core/profile/operation-id.ts'
-import { workKindsOf } from '../../core/time/work-kinds.ts'
 import { takesKubeletsAlone } from '../../core/update/drivers-for.ts'
 import { needsStaging } from '../../core/update/needs-staging.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
@@ -28,7 +27,7 @@ import { kubeletCeiling } from './kubelet-ceiling.ts'
 import { MemberTable } from './member-table.ts'
 import { stagedFirst, stagedInTurn } from './staged-requests.ts'
 import { brokenOf, leftOutOf, stopOf, waitOf } from './standstill.ts'
-import { haltOf, haveMoved, type Terms } from './terms.ts'
+import { haltOf, haveMoved, hoursOf, type Terms } from './terms.ts'
 
 export interface Slots {
   holderOf(node: string): string | undefined
@@ -190,9 +189,7 @@ export class RunningOperation {
 
   /** When it may start; undefined when a person said that it goes on at any time. */
   get hours(): Hours | undefined {
-    const { windows, ignoresHours } = this.#terms
-    if (ignoresHours) return undefined
-    return { holder: this.id, kinds: workKindsOf(this.#operation), windows }
+    return hoursOf(this.#operation, this.#terms)
   }
 
   claim(): Claim {

@@ -1,4 +1,4 @@
-import type { DirectUpdateSpec } from '../../api/direct-update.ts'
+import type { DirectUpdate, DirectUpdateSpec } from '../../api/direct-update.ts'
 import type { Node } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Reason } from '../../api/reason.ts'
@@ -9,7 +9,10 @@ import type { Work } from '../../api/work.ts'
 import type { ApiAway } from '../../core/control-plane/may-leave.ts'
 import type { Budget } from '../../core/ledger/tally.ts'
 import type { Role } from '../../core/node/node-facts.ts'
+import { workKindsOf } from '../../core/time/work-kinds.ts'
+import { type Operation, runOf } from '../../core/update/operation.ts'
 import type { UpdateChecks } from '../hooks/wave-checks.ts'
+import type { Hours } from '../ledger/opening-hours.ts'
 
 /** The node that is about to be taken. */
 export interface LastCheck {
@@ -57,6 +60,19 @@ export interface Terms {
   readonly obstacle?: (node: string) => Reason | undefined
   /** What is still missing when nothing else stands in a node's way: asking for it has it made. */
   readonly lastly?: (check: LastCheck) => Reason | undefined
+}
+
+/** When a DirectUpdate may take its nodes, by what it says itself. */
+export function updateHours({ spec }: DirectUpdate, operation: Operation): Pick<Terms, 'windows' | 'ignoresHours'> {
+  return { windows: spec.windows, ignoresHours: spec.runNow?.operationID === runOf(operation) }
+}
+
+/** When it may start; undefined when a person said that it goes on at any time. */
+export function hoursOf(
+  operation: Operation,
+  { windows, ignoresHours }: Pick<Terms, 'windows' | 'ignoresHours'>,
+): Hours | undefined {
+  return ignoresHours ? undefined : { holder: operation.id, kinds: workKindsOf(operation), windows }
 }
 
 /** A person stopped it, for now or for good. */

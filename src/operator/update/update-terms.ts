@@ -7,7 +7,7 @@ import { isLastStep } from '../../core/update/path-step.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { NodeAsk } from '../profile/node-ask.ts'
 import { hostObstacle } from './host-obstacle.ts'
-import type { Terms } from './terms.ts'
+import { type Terms, updateHours } from './terms.ts'
 import { expired } from './update-status.ts'
 
 /** On what terms a DirectUpdate takes its nodes now. `profileWork`: what rolling a profile out asks of one node. */
@@ -26,8 +26,7 @@ export function updateTerms(
     ...{ nodeSelector, strategy, approvals, desired, generation: metadata.generation },
     wave: status?.operationID === run ? status.wave : undefined,
     expired: expired(update, now),
-    windows: spec.windows,
-    ignoresHours: spec.runNow?.operationID === run,
+    ...updateHours(update, operation),
     obstacle: (node) => hostObstacle(cluster, spec, operation, node),
     ...(step?.takesWorkers === false && { isMember: (node: Node) => isOfStep(spec, node) }),
   }
