@@ -88,6 +88,25 @@ describe('maintenance by a file of the host', () => {
     await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
   })
 
+  scenario('goes one at a time from the moment at which the budgets are taken out', able(9), async (story) => {
+    const { cluster, person } = story
+    await person.setsPolicy({ maintenance: {}, budgets: [{ maxUnavailable: 1 }] })
+    const last = cluster.names.at(-1) ?? ''
+    await cluster.until('the host is watched', () => cluster.state(last)?.status?.agent?.sentinels !== undefined)
+    for (const name of cluster.names) await ask(cluster, name)
+    await cluster.until('all have asked', () => cluster.names.every((name) => seen(cluster, name)))
+    await cluster.until('one is let in', () => cluster.taken.length === 1)
+    let most = 0
+    cluster.sim.server.onCommit(() => {
+      most = Math.max(most, cluster.ledger.grants.length)
+    })
+    await person.setsPolicy({ budgets: [] })
+    await cluster.pass(120_000)
+    expect(most).toBe(1)
+    for (const name of cluster.names) await finish(cluster, name)
+    await cluster.until('all is as before', () => cluster.taken.length === 0 && cluster.ledger.grants.length === 0)
+  })
+
   scenario('that fails keeps its node and its slot, and no other is touched', able(4), async ({ cluster, person }) => {
     await person.setsPolicy({ maintenance: { timeout: '10m' }, budgets: [{ maxUnavailable: 2 }] })
     await cluster.until('the host is watched', () => cluster.state('w1')?.status?.agent?.sentinels !== undefined)

@@ -14,6 +14,7 @@ import {
   policyPaused,
   type Verdict,
 } from '../../core/ledger/grants.ts'
+import type { Budget } from '../../core/ledger/tally.ts'
 import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
 import { equalJson } from '../../core/merge-patch.ts'
 import { cordonOwner, isReady, whyAway } from '../../core/node/node-facts.ts'
@@ -152,7 +153,7 @@ export class GrantPass {
       for (const operation of operations) {
         operation.passedOver = (node) => isPassedOver(node, operation.id) ?? stagesFirst(node, operation.id)
       }
-      const claims = () => operations.map((operation) => this.#claimOf(operation, view.held))
+      const claims = () => operations.map((operation) => this.#claimOf(operation, view.held, policy))
       verdicts = decideGrants(view, claims())
       // Wanted, or named by the policy, only since the locks were looked at: the next pass takes them first.
       const isSafe = isOurs && this.#locks.isFollowing(policy.spec.locks ?? [])
@@ -236,7 +237,7 @@ export class GrantPass {
     if (!policy || (closed && !isToTryAgain)) return false
     const isWanted = () => {
       const view = this.#view(policy, this.#book.grants)
-      const claims = operations.map((operation) => this.#claimOf(operation, view.held))
+      const claims = operations.map((operation) => this.#claimOf(operation, view.held, policy))
       return decideGrants(view, claims).some(
         (verdict) => verdict.verdict === 'granted' || (closed && equalJson(reasonOf(verdict), closed)),
       )
@@ -247,7 +248,7 @@ export class GrantPass {
   }
 
   /** Gates are asked node by node, and only for those that nothing else holds up. */
-  #claimOf(running: RunningOperation, held: ReadonlyMap<string, string>): DatedClaim {
+  #claimOf(running: RunningOperation, held: ReadonlyMap<string, string>, { spec }: MaintenancePolicy): DatedClaim {
     const { limit, ...asked } = running.claim()
     // A slot that was booked by a write that seemed to fail, or that is not back yet: it counts, whatever the operation thinks of it.
     const more = [...held].filter(([node, holder]) => holder === running.id && running.isUncounted(node)).length
@@ -255,7 +256,8 @@ export class GrantPass {
     const { operation } = running
     const { hours } = running
     const closed = hours && (() => this.#hours.closed(hours, this.#ports.clock.now()))
-    const claim = { ...asked, limit: { ...limit, counted: limit.counted + more }, since, closed }
+    const budgets = operation.kind === 'Maintenance' && !spec.budgets?.length ? oneAtATime : []
+    const claim = { ...asked, budgets, limit: { ...limit, counted: limit.counted + more }, since, closed }
     const gate = operation.gates?.length ? this.#gate : undefined
     const requests = function* () {
       for (const request of claim.requests) {
@@ -317,6 +319,8 @@ function isBrokenFor(state: NodeState | undefined, holder: string | undefined): 
 }
 
 const lateMs = 100
+/** What hosts ask for, where the policy has no budget: it has an operation for each node, so no operation limits it. */
+const oneAtATime: readonly Budget[] = [{ name: 'maintenance', maxUnavailable: 1 }]
 const lockWanted: Reason = {
   code: 'ForeignLockHeld',
   message: 'the lock of another tool that the policy names is not ours yet; somebody else may have been faster',

@@ -1,7 +1,6 @@
 // One node's maintenance: what its host is told to watch for, whether it is to be emptied, and what its Node shows of that. The
 // ledger and the node controller do the rest, as for any operation.
 
-import type { MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import { maintenancePolicies } from '../../api/maintenance-policy.ts'
 import type { Reason } from '../../api/reason.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
@@ -89,7 +88,7 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
   ): Promise<number | undefined> {
     const { policy } = cluster
     const known = operations.get(`${maintenancePrefix}${name}`)
-    const terms = termsOf(name, policy)
+    const terms = termsOf(name, policy?.metadata.generation)
     if (known?.id === operation.id) {
       if (known.adopt(terms, operation) !== 'same') {
         options.wakeNode(name)
@@ -140,13 +139,11 @@ export function makeMaintenanceReconcile(options: MaintenanceControllerOptions):
     return operations.running().filter(({ owner }) => owner.startsWith(maintenancePrefix))
   }
 
-  function termsOf(name: string, policy: MaintenancePolicy | undefined): Terms {
+  function termsOf(name: string, generation: number | undefined): Terms {
     return {
       only: name,
-      generation: policy?.metadata.generation,
+      generation,
       isDone: () => false,
-      // Without a budget of the cluster's own it is one node at a time, counting all that are away.
-      ...(!policy?.spec.budgets?.length && { budgets: [{ name: 'maintenance', maxUnavailable: 1 }] }),
       held: () => failedElsewhere(name),
       // Not what holds it up: its turn to stage is not another's meanwhile.
       lastly: () => fetchesAnew(name),

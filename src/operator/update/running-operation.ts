@@ -200,7 +200,6 @@ export class RunningOperation {
       held: this.held(),
       starting: (shut) => this.#starting(shut),
       apiAway: this.#terms.apiAway ?? 'Stated',
-      budgets: this.#terms.budgets,
       limit: { maxUnavailable, ...this.#counted() },
     }
   }

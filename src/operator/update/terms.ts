@@ -7,7 +7,6 @@ import type { StrategySpec, WaveStatus } from '../../api/strategy.ts'
 import type { WindowSpec } from '../../api/window.ts'
 import type { Work } from '../../api/work.ts'
 import type { ApiAway } from '../../core/control-plane/may-leave.ts'
-import type { Budget } from '../../core/ledger/tally.ts'
 import type { Role } from '../../core/node/node-facts.ts'
 import { workKindsOf } from '../../core/time/work-kinds.ts'
 import { type Operation, runOf } from '../../core/update/operation.ts'
@@ -42,8 +41,6 @@ export interface Terms {
   readonly isDone?: (node: Node, state: NodeState | undefined) => boolean
   /** Its one node, where it is for one only. */
   readonly only?: string
-  /** Limits of its own on nodes that are away, whatever for. */
-  readonly budgets?: readonly Budget[]
   /** Whether its plan says that the API will be away; what has no plan asks for it by what it is. Default Stated. */
   readonly apiAway?: ApiAway
   /** Why nothing of it may start now. */

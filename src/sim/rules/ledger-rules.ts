@@ -73,11 +73,12 @@ function judgeBudgets(
   now: number,
   report: Report,
 ): void {
-  const away = new Set(grants.map(({ node }) => node))
+  const wasAway = new Set<string>()
   for (const name of truth.unavailable) {
     const since = truth.nodes.get(name)?.unavailableSince
-    if (since !== undefined && now - since > staleMs) away.add(name)
+    if (since !== undefined && now - since > staleMs) wasAway.add(name)
   }
+  const away = new Set([...grants.map(({ node }) => node), ...wasAway])
   for (const budget of policy.spec.budgets ?? []) {
     const members = membersWith(grant.node, budget, truth)
     const most = count(budget.maxUnavailable, members.size)
@@ -85,6 +86,15 @@ function judgeBudgets(
     if (members.has(grant.node) && missing.length > most)
       report(1, `${grant.node} was granted with ${missing.length} of ${most} nodes away: ${missing.join(', ')}`)
   }
+  // What hosts ask for goes one at a time where the policy says nothing, and counts all that are away, but no update that got
+  // its node later in the same write: that one goes by limits of its own.
+  const later = new Set(grants.slice(grants.indexOf(grant) + 1).map(({ node }) => node))
+  const others = [...away].filter((node) => node !== grant.node && (wasAway.has(node) || !later.has(node)))
+  if (!policy.spec.budgets?.length && grant.holder.startsWith(maintenance) && others.length > 0)
+    report(
+      1,
+      `${grant.node} was granted for maintenance, without a budget, while others are away: ${others.join(', ')}`,
+    )
   const update = updateOf(grant, truth)
   if (!update || now - (truth.specSince.get(update.metadata.name) ?? 0) < staleMs) return
   const { maxUnavailable = update.spec.strategy?.type === 'Parallel' ? '100%' : 1 } = update.spec.strategy ?? {}
@@ -172,6 +182,8 @@ function judgeReturns(before: readonly Grant[], after: readonly Grant[], truth: 
   }
 }
 
+/** Spelt out: rules must not believe the code they judge. */
+const maintenance = 'maintenance:'
 const spoken = new Set(['Succeeded', 'Failed', 'Withdrawn', 'Refused'])
 
 /** An agent that is stuck goes on once it is repaired, where it does not find its order withdrawn, or done long ago. */
