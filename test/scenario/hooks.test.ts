@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest'
 import type { DirectUpdateSpec } from '../../src/api/direct-update.ts'
 import { type Container, cronJobs, type Job, jobs } from '../../src/api/kube.ts'
+import { KubeError } from '../../src/api/kube-error.ts'
+import { maintenancePolicies } from '../../src/api/maintenance-policy.ts'
 import { operatorNamespace } from '../../src/sim/workloads.ts'
 import { broken, ok, PretendWeb } from './pretend-web.ts'
 import { type Story, scenario } from './story.ts'
@@ -70,6 +72,26 @@ describe('hooks of a node', () => {
     expect(ran(cluster)).toEqual(['set cp1', 'set w1', 'set w2', 'unset cp1', 'unset w1', 'unset w2'])
     expect(cluster.state('w1')?.spec.hooks).toMatchObject([{ state: 'Succeeded', cleanup: { state: 'Succeeded' } }])
     expect(cluster.state('w1')?.metadata.finalizers).toBeUndefined()
+  })
+
+  scenario('give back a slot that nobody begins with before it is back', { nodes: 2 }, async (story) => {
+    const { cluster, update, person, faults } = story
+    await makesCronJobs(person, 'set', 'unset')
+    const running = update.script('true', { hooks: noout })
+    await cluster.nodeIs('cp1', 'Pending')
+    await cluster.until('the hook runs', () => ran(cluster).length > 0)
+    await running.isEdited({ desiredState: 'Paused' })
+    faults.refuse('patch', new KubeError('ServerError', 'etcd is slow', { status: 500 }), maintenancePolicies)
+    const isCleanedUp = () => cluster.state('cp1')?.spec.hooks?.[0]?.cleanup?.state === 'Succeeded'
+    await cluster.until('it is cleaned up', isCleanedUp)
+    await cluster.pass(20_000)
+    await running.isEdited({ desiredState: 'Running' })
+    await cluster.pass(20_000)
+    expect(ran(cluster)).toEqual(['set cp1', 'unset cp1'])
+    expect(cluster.isCordoned('cp1')).toBe(false)
+    faults.allow('patch')
+    await running.succeeds()
+    expect(ran(cluster)).toEqual(['set cp1', 'set cp1', 'set w1', 'unset cp1', 'unset cp1', 'unset w1'])
   })
 
   scenario('run once, however often the operator is killed', { nodes: 2 }, async (story) => {

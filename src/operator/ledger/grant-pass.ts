@@ -97,6 +97,12 @@ export class GrantPass {
     this.#returns.set(slot.node, slot)
   }
 
+  /** Whether that slot goes back with the next pass: it is nobody's to begin with. */
+  isGoingBack({ node, nodeUID, holder }: Slot): boolean {
+    const back = this.#returns.get(node)
+    return back?.nodeUID === nodeUID && back.holder === holder
+  }
+
   /** Books a node that is under work without a slot: the ledger was lost, the disruption is real. */
   rebook(slot: Slot): void {
     this.#regrants.set(slot.node, slot)

@@ -85,6 +85,8 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
       return undefined
     }
     const grant = book.grantOf(name)
+    // The pass that takes the slot back may be giving its room to another node: what is decided anew now would come on top.
+    if (grant && options.grants.isGoingBack(grant)) return undefined
     const held = attention.get(name) ?? new Attention(name, options)
     if (grant || state.spec.order?.desired === 'Stage') attention.set(name, held)
     const operation = grant && options.operation(grant.holder)
