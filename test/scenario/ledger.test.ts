@@ -6,11 +6,14 @@ import { operatorNamespace } from '../../src/sim/workloads.ts'
 import { play, type Story, scenario } from './story.ts'
 import type { StoryCluster } from './story-cluster.ts'
 
-function leader(cluster: StoryCluster): SimProcess {
+function holder(cluster: StoryCluster): string {
   const [lease] = cluster.sim.server.peekAll(leases, { namespace: operatorNamespace })
-  const found = cluster.sim.programs().find(({ name }) => {
-    return lease?.spec.holderIdentity?.startsWith(`${name.slice('operator/'.length)}_`)
-  })
+  return lease?.spec.holderIdentity ?? ''
+}
+
+function leader(cluster: StoryCluster): SimProcess {
+  const identity = holder(cluster)
+  const found = cluster.sim.programs().find(({ name }) => identity.startsWith(`${name.slice('operator/'.length)}_`))
   if (!found) throw new Error('nobody leads')
   return found
 }
@@ -76,6 +79,29 @@ describe('the policy', () => {
     await person.setsPolicy({ paused: false })
     await running.succeeds()
     expect(cluster.allRuns).toEqual({ cp1: 1, w1: 1, w2: 1, w3: 1 })
+  })
+
+  scenario('replaced by deleting it first: what it forbids stays forbidden meanwhile', { nodes: 4 }, async (story) => {
+    const { cluster, update, person } = story
+    await person.setsPolicy({ paused: true })
+    const running = await update.script('true').is('InProgress', 'PolicyPaused')
+    await person.deletesPolicy()
+    await cluster.pass(5_000)
+    await person.setsPolicy({ paused: true })
+    await cluster.pass(120_000)
+    expect(cluster.ledger.grants).toEqual([])
+    const old = holder(cluster)
+    for (const process of cluster.sim.programs()) process.crash()
+    await cluster.until('another one leads', () => ![old, ''].includes(holder(cluster)))
+    await person.deletesPolicy()
+    await cluster.pass(5_000)
+    await person.setsPolicy({ paused: true })
+    await cluster.pass(120_000)
+    expect(cluster.ledger.grants).toEqual([])
+    expect(cluster.allRuns).toEqual({ cp1: 0, w1: 0, w2: 0, w3: 0 })
+    await running.is('InProgress', 'PolicyPaused')
+    await person.setsPolicy({ paused: false })
+    await running.succeeds()
   })
 
   scenario(

@@ -25,14 +25,14 @@ export class StoreBackups {
   }
 
   questions(): readonly Question[] {
-    return (this.#parts.cluster.policy?.status?.backups ?? []).flatMap(({ store, run }) => {
+    return (this.#parts.cluster.writablePolicy?.status?.backups ?? []).flatMap(({ store, run }) => {
       return (run && questionOf(store, run)) ?? []
     })
   }
 
   /** Brings all of them on; says when to look again. */
   async advance(signal: AbortSignal): Promise<readonly number[]> {
-    const { policy } = this.#parts.cluster
+    const { writablePolicy: policy } = this.#parts.cluster
     if (!policy) return []
     const stores = policy.spec.backupStores ?? []
     await this.#dropRecords(policy, stores, signal)
@@ -49,7 +49,7 @@ export class StoreBackups {
 
   async #step(store: BackupStoreSpec, signal: AbortSignal): Promise<number | 'again' | undefined> {
     const { cluster, ports } = this.#parts
-    const { policy } = cluster
+    const { writablePolicy: policy } = cluster
     if (!policy) return undefined
     const known = policy.status?.backups?.find((entry) => entry.store === store.name)
     const now = ports.clock.now()
@@ -160,7 +160,7 @@ export class StoreBackups {
   }
 
   #tell(type: 'Normal' | 'Warning', reason: string, note: string): void {
-    const { policy } = this.#parts.cluster
+    const { writablePolicy: policy } = this.#parts.cluster
     if (!policy) return
     const { apiVersion, kind } = maintenancePolicies
     const regarding = { apiVersion, kind, name: policyName, uid: policy.metadata.uid }

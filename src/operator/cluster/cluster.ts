@@ -27,6 +27,7 @@ export class Cluster {
   readonly policies = new Store<MaintenancePolicy>()
   /** The operator's own replicas: where they run decides which node goes last. */
   readonly operatorPods = new Store<Pod>()
+  #lastPolicy: MaintenancePolicy | undefined
   readonly #unavailable = new Set<string>()
   readonly #takingPods = new Set<string>()
   readonly #controlPlane = new Set<string>()
@@ -49,6 +50,9 @@ export class Cluster {
       return new Reflector<T>({ ...ports, type, store, selection, onFailure, ...(transform && { transform }) })
     }
     this.nodes.subscribe((change) => this.#note(change.key, change.type === 'removed' ? undefined : change.object))
+    this.policies.subscribe((change) => {
+      if (change.type !== 'removed') this.#lastPolicy = change.object
+    })
     this.#reflectors = [
       reflect(nodes, this.nodes, {}, slimNode),
       reflect(nodeStates, this.states),
@@ -61,7 +65,13 @@ export class Cluster {
     ]
   }
 
+  /** One that was deleted is in force until it is made anew: it may be on its way back, and it may say that nothing is allowed. */
   get policy(): MaintenancePolicy | undefined {
+    return this.writablePolicy ?? this.#lastPolicy
+  }
+
+  /** For those who write to it: undefined while it is gone. */
+  get writablePolicy(): MaintenancePolicy | undefined {
     return this.policies.get(policyName)
   }
 

@@ -41,7 +41,7 @@ export class CupcakeBackups {
     for (const map of [...this.#requests.values()]) {
       const request = readBackupRequest(map)
       if (!request) continue
-      const { policy } = this.#cluster
+      const { writablePolicy: policy } = this.#cluster
       const action = decideBackup(map, request, policy, this.#ports.clock.now())
       switch (action.action) {
         case 'wait':

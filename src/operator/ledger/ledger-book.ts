@@ -13,8 +13,11 @@ import { SlipwayError } from '../../api/slipway-error.ts'
 import { acceptanceOf } from '../../core/ledger/acceptance.ts'
 import { changeLedger, type LedgerChange, nextEpoch } from '../../core/ledger/book.ts'
 import { rollCallStatus } from '../../core/ledger/roll-call.ts'
+import { sleep } from '../../kube/sleep.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { OperatorPorts } from '../ports.ts'
+
+const comesBackMs = 10_000
 
 export class LedgerBook {
   readonly #ports: OperatorPorts
@@ -53,6 +56,8 @@ export class LedgerBook {
    * meanwhile. `restored`: the roll call that went before.
    */
   async open(atLeast: number, signal: AbortSignal, restored?: string): Promise<void> {
+    // Where nodes are known there was a policy, and it may be on its way back.
+    if (this.#cluster.states.size > 0 && !(await this.#find(signal))) await this.#comesBack(signal)
     for (;;) {
       const policy = await this.#fetch(signal)
       const ledger = nextEpoch(policy.status?.ledger)
@@ -76,7 +81,7 @@ export class LedgerBook {
     decide: (ledger: Ledger, policy: MaintenancePolicy) => LedgerChange,
     signal: AbortSignal,
   ): Promise<void> {
-    let policy = this.#cluster.policy
+    let policy = this.#cluster.writablePolicy
     for (;;) {
       if (policy?.status?.ledger?.epoch !== this.#epoch) policy = await this.#own(signal)
       const ledger: Ledger = policy.status?.ledger ?? this.#ledger
@@ -93,7 +98,7 @@ export class LedgerBook {
 
   /** The policy as it is now, if its ledger is still ours; a deleted one is made again with what we know it held. */
   async #own(signal: AbortSignal): Promise<MaintenancePolicy> {
-    const policy = await this.#fetch(signal)
+    const policy = (await this.#find(signal)) ?? (await this.#comesBack(signal)) ?? (await this.#fetch(signal))
     const found = policy.status?.ledger
     if (found?.epoch === this.#epoch) return policy
     if (found && found.epoch > this.#epoch) {
@@ -117,13 +122,25 @@ export class LedgerBook {
     throw new SlipwayError('NotLeader', `the ledger went back from epoch ${this.#epoch} to ${found.epoch}`)
   }
 
-  async #fetch(signal: AbortSignal): Promise<MaintenancePolicy> {
-    const { api } = this.#ports
+  /** Who replaces a policy may delete it first: one of ours would be in the way, and say that everything is allowed. */
+  async #comesBack(signal: AbortSignal): Promise<MaintenancePolicy | undefined> {
+    await sleep(this.#ports.clock, comesBackMs, signal)
+    return this.#find(signal)
+  }
+
+  async #find(signal: AbortSignal): Promise<MaintenancePolicy | undefined> {
     try {
-      return await api.get(maintenancePolicies, { name: policyName }, signal)
+      return await this.#ports.api.get(maintenancePolicies, { name: policyName }, signal)
     } catch (error) {
       if (!isKubeError(error, 'NotFound')) throw error
+      return undefined
     }
+  }
+
+  async #fetch(signal: AbortSignal): Promise<MaintenancePolicy> {
+    const { api } = this.#ports
+    const found = await this.#find(signal)
+    if (found) return found
     try {
       const { apiVersion, kind } = maintenancePolicies
       return await api.create(

@@ -51,7 +51,7 @@ export class HealthKeeper {
   }
 
   readonly reconcile: Reconcile = async (_key, signal) => {
-    const { policy } = this.#cluster
+    const { writablePolicy: policy } = this.#cluster
     const now = this.#ports.clock.now()
     const judged = judgeHealth(this.#view(now))
     const known = policy?.status?.conditions ?? []

@@ -73,7 +73,7 @@ export class Notifications {
   /** One receiver: the oldest news it was not told of. */
   readonly reconcile: Reconcile = async (name, signal) => {
     const { cluster, ports } = this.#options
-    const receivers = cluster.policy?.spec.notifications ?? []
+    const receivers = cluster.writablePolicy?.spec.notifications ?? []
     const receiver = receivers.find((one) => one.name === name)
     await this.#records.keepOnly(receivers, signal)
     if (!receiver) return undefined

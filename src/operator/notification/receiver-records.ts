@@ -45,11 +45,11 @@ export class ReceiverRecords {
   }
 
   #known(): readonly ReceiverRecord[] {
-    return this.#cluster.policy?.status?.notifications ?? []
+    return this.#cluster.writablePolicy?.status?.notifications ?? []
   }
 
   async #patch(notifications: readonly ReceiverRecord[], signal: AbortSignal): Promise<void> {
-    const { policy } = this.#cluster
+    const { writablePolicy: policy } = this.#cluster
     if (!policy) return
     const { uid, resourceVersion } = policy.metadata
     const body = { metadata: { uid, resourceVersion }, status: { notifications } }
