@@ -71,6 +71,7 @@ export interface Given {
   readonly drain?: DrainReport
   readonly podsUnknown?: string
   readonly lease?: string
+  readonly leaseUnknown?: string
   readonly controllers?: NodeView['controllers']
   /** Seconds after the start. */
   readonly now?: number
@@ -90,6 +91,7 @@ export const viewOf = (given: Given): NodeView => {
     drain: given.drain,
     podsUnknown: given.podsUnknown,
     leaseRenewedAt: given.lease,
+    leaseUnknown: given.leaseUnknown,
     othersServe: false,
     controllers: given.controllers,
     epoch: 7,

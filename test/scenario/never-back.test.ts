@@ -1,7 +1,8 @@
 // A node that does not come back is waited for, holds its slot, and is shown to a person in good time.
 
 import { describe, expect } from 'vitest'
-import { nodes } from '../../src/api/kube.ts'
+import { leases, nodes } from '../../src/api/kube.ts'
+import { KubeError } from '../../src/api/kube-error.ts'
 import { type Story, scenario } from './story.ts'
 
 const timeLimits = { nodeTimeout: '15m' }
@@ -77,4 +78,38 @@ describe('a node that never comes back', () => {
       expect(cluster.told('Node', 'w1')).not.toContain('Failed')
     },
   )
+})
+
+describe('a node whose Lease the operator may not read', () => {
+  const forbidden = new KubeError('Forbidden', 'leases.coordination.k8s.io is forbidden', { status: 403 })
+  const unreadable = (name: string) =>
+    new RegExp(`^Lease ${name} cannot be read: .*is forbidden; slipway install gives`)
+
+  scenario('says so, and goes on when it can be read', { nodes: 3 }, async ({ cluster, update, faults }) => {
+    faults.refuse('watch', forbidden, leases)
+    const running = update.kubernetes('v1.36.3')
+    const { reason, deadline } = await cluster.nodeIs('cp1', 'Verifying', 'WaitingForHealth')
+    expect(reason?.message).toMatch(unreadable('kube-node-lease/cp1'))
+    expect(deadline).toBeDefined()
+    faults.allow('watch')
+    await running.succeeds()
+  })
+
+  scenario('calls for a person when its time is over', { nodes: 3 }, async ({ cluster, update, faults }) => {
+    faults.refuse('watch', forbidden, leases)
+    const running = update.kubernetes('v1.36.3', { nodeTimeout: '5m' })
+    const { reason } = await cluster.nodeIs('cp1', 'RequiresAttention', 'WaitingForHealth')
+    expect(reason?.message).toMatch(unreadable('kube-node-lease/cp1'))
+    faults.allow('watch')
+    await running.succeeds()
+  })
+
+  scenario('is put back when its update is deleted', { nodes: 3 }, async ({ cluster, update, faults }) => {
+    faults.refuse('watch', forbidden, leases)
+    const running = update.kubernetes('v1.36.3')
+    await cluster.nodeIs('cp1', 'Verifying', 'WaitingForHealth')
+    await running.isDeleted()
+    await running.isGone()
+    expect(cluster.taken).toEqual([])
+  })
 })

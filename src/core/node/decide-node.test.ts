@@ -97,6 +97,64 @@ describe('the happy path, decision by decision', () => {
   })
 })
 
+describe('a Lease that cannot be read', () => {
+  const leaseUnknown = 'Lease kube-node-lease/w1 cannot be read: no'
+  const reason: Reason = { code: 'WaitingForHealth', message: leaseUnknown, since: at(62) }
+  const verifying = rollout('Verifying', { since: at(62), deadline: at(62 + 1800), reason })
+  const notReady = {
+    ...verifying,
+    reason: { code: 'WaitingForHealth', message: 'w1 is not Ready', since: at(50) },
+  } as const
+  const looked = {
+    ...{ node: { ...upgraded, heartbeat: at(61) }, order: order(), now: 62 },
+    report: report('Succeeded', { kubeletRestartedAt: at(60) }),
+  }
+  const finished = { ...looked, leaseUnknown }
+  const message = `the Lease of w1 was not renewed since its kubelet was restarted at ${at(60)}`
+  const notRenewed = { ...verifying, reason: { ...reason, message } }
+  it.each<[string, Given, object]>([
+    ['is told', { ...finished, rollout: rollout('Working') }, setIfLasting(verifying)],
+    [
+      'is told after something else was, and has been waited for since then',
+      { ...finished, rollout: notReady },
+      setIfLasting({ ...verifying, reason: { ...reason, since: at(50) } }),
+    ],
+    [
+      'is no news where only numbers are others',
+      {
+        ...looked,
+        lease: at(59),
+        rollout: { ...notRenewed, reason: { ...reason, message: message.replaceAll('1', '2') } },
+      },
+      wait(1862),
+    ],
+    ['is looked at again before the time is over', { ...finished, rollout: verifying }, wait(77)],
+    [
+      'is told no longer once it can be read',
+      { ...looked, lease: at(59), rollout: verifying },
+      setIfLasting(notRenewed),
+    ],
+    ['is not waited for beyond that', { ...finished, rollout: verifying, now: 1860 }, wait(1862)],
+    [
+      'calls for a person then',
+      { ...finished, rollout: verifying, now: 1862 },
+      setRollout(rollout('RequiresAttention', { since: at(1862), reason: { ...reason, since: at(1862) } })),
+    ],
+    [
+      'is no news to who was called already',
+      { ...finished, rollout: rollout('RequiresAttention', { reason: notReady.reason }) },
+      wait(),
+    ],
+    [
+      'keeps nobody from putting the node back',
+      { ...finished, rollout: verifying, gone: true },
+      { action: 'uncordon' },
+    ],
+  ])('%s', (_name, given, expected) => {
+    expect(decideNode(viewOf(given))).toEqual(expected)
+  })
+})
+
 describe('starting', () => {
   it.each<[string, Given, object]>([
     ['not Ready since it was granted: the slot goes back', { node: { ready: 'False' } }, { action: 'returnGrant' }],
@@ -312,10 +370,16 @@ describe('verifying', () => {
       { action: 'uncordon' },
     ],
     [
-      'the Lease is known and old: waits for it',
+      'the Lease is known and old, which is told: waits for it',
       {
         node: { ...upgraded, heartbeat: at(61) },
-        rollout: rollout('Verifying', { deadline: at(1800) }),
+        rollout: rollout('Verifying', {
+          deadline: at(1800),
+          reason: {
+            code: 'WaitingForHealth',
+            message: `the Lease of w1 was not renewed since its kubelet was restarted at ${at(60)}`,
+          },
+        }),
         report: report('Succeeded', { kubeletRestartedAt: at(60) }),
         lease: at(50),
         now: 62,

@@ -12,7 +12,7 @@ import { cancelNode } from './cancel-node.ts'
 import { leaveAtWork } from './drain-needed.ts'
 import { drainNode, isAborted } from './drain-node.ts'
 import { enter, watchDeadline } from './enter-phase.ts'
-import { sickness } from './health.ts'
+import { type SickSpot, sickness } from './health.ts'
 import { leaveUndrained } from './leave-undrained.ts'
 import { isBeingDeleted, mayRunUntold } from './lost-record.ts'
 import { isReady, readyCondition } from './node-facts.ts'
@@ -24,6 +24,8 @@ import { stageNode } from './stage-node.ts'
 import { startNode } from './start-node.ts'
 import { endOrder, withdraw } from './withdraw.ts'
 
+/** What cannot be looked at may be so for another reason by then. */
+const unknownAgainMs = 15_000
 /** Nothing has been done to the node yet. */
 const beforeWork: ReadonlySet<Rollout['phase']> = new Set(['Staging', 'Pending'])
 
@@ -157,12 +159,16 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
     target: view.work.kubernetes?.version,
     report,
     leaseRenewedAt: view.leaseRenewedAt,
+    leaseUnknown: view.leaseUnknown,
     controllers: view.controllers,
+    controllersUnknown: view.controllersUnknown,
     controlPlane: view.state.status?.agent?.controlPlane,
     othersServe: view.othersServe,
   })
-  if (verdict?.look === 'controllers' && view.controllers === undefined) return { action: 'watchControllers' }
-  if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined) return { action: 'watchLease' }
+  const unknown = verdict && unknownAt(view, verdict.look)
+  if (verdict?.look === 'controllers' && view.controllers === undefined && !unknown)
+    return { action: 'watchControllers' }
+  if (verdict?.look === 'lease' && view.leaseRenewedAt === undefined && !unknown) return { action: 'watchLease' }
   if (!verdict) {
     const held = passChecks(view, operation, rollout)
     if (held) return held
@@ -175,13 +181,40 @@ function verifyNode(view: NodeView, operation: Operation, rollout: Rollout, repo
   // One that waited for its gates or hooks had no deadline: it falls ill only now.
   const isWatched = rollout.phase === 'Verifying' && rollout.deadline !== undefined
   if (isWatched || rollout.phase === 'RequiresAttention') {
-    return leaveToPerson(view, operation, rollout) ?? watchDeadline(view, rollout, verdict.reason)
+    const waiting = leaveToPerson(view, operation, rollout) ?? watchDeadline(view, rollout, verdict.reason)
+    if (waiting.action !== 'wait' || !isWatched) return waiting
+    if (!isTold(rollout.reason, verdict.reason)) return tellAnew(view, rollout, verdict.reason)
+    if (!unknown) return waiting
+    const { untilMs: lateMs = Number.POSITIVE_INFINITY } = waiting
+    return { action: 'wait', untilMs: Math.min(lateMs, view.now.getTime() + unknownAgainMs) }
   }
   return enter(view, rollout, 'Verifying', {
     deadlineMs: parseDuration(operation.nodeTimeout),
     reason: verdict.reason,
     unhurried: true,
   })
+}
+
+/** Why it cannot be seen what is to be looked at there. */
+function unknownAt({ leaseUnknown, controllersUnknown }: NodeView, look: SickSpot): string | undefined {
+  if (look === 'node') return undefined
+  return look === 'lease' ? leaseUnknown : controllersUnknown
+}
+
+/** A kubelet says anew every few seconds how long it has not been well: that is no news. */
+function isTold(told: Reason | undefined, { code, message }: Reason): boolean {
+  const plain = (text: string) => text.replace(/\d+/g, '#')
+  return told?.code === code && plain(told.message) === plain(message)
+}
+
+/**
+ * What is missing by now has another way out than what was told, above all where that was that we cannot look. It has been waited for
+ * since the first of them.
+ */
+function tellAnew({ now }: NodeView, rollout: Rollout, reason: Reason): NodeAction {
+  const since = rollout.reason?.code === reason.code ? rollout.reason.since : undefined
+  const told = { ...reason, since: since ?? now.toISOString() }
+  return { action: 'setRollout', unhurried: true, rollout: { ...rollout, reason: told } }
 }
 
 /** The node stays as it is until its gates hold and its hooks ended. Once it takes pods again they have: none is asked twice. */

@@ -20,6 +20,7 @@ interface Case {
   readonly restartedAt?: string
   readonly lease?: string
   readonly controllers?: Controllers
+  readonly controllersUnknown?: string
   readonly etcd?: Partial<ControlPlaneReport>
   readonly serves?: false
   readonly othersServe?: true
@@ -112,6 +113,12 @@ describe('health after the work', () => {
       lease: '2026-01-01T12:00:06.000001Z',
     },
     { name: 'a control plane whose controllers were not looked at', ...controlPlane, missing: noControllers },
+    {
+      name: 'the controllers cannot be looked at',
+      ...controlPlane,
+      controllersUnknown: 'Lease kube-system/kube-controller-manager cannot be read: no',
+      missing: { message: 'Lease kube-system/kube-controller-manager cannot be read: no', look: 'controllers' },
+    },
     { name: 'a control plane without elected controllers', ...controlPlane, controllers: { lease: 'none' } },
     {
       name: 'controllers that have not renewed since',
@@ -186,13 +193,14 @@ describe('health after the work', () => {
       node: { heartbeat: '2026-01-01T12:00:06Z' },
       missing: { message: 'the kubelet on w1 reports v1.35.4, not v1.36.3', look: 'node' },
     },
-  ])('$name', ({ node, target, restartedAt, lease, controllers, etcd, missing, ...told }) => {
+  ])('$name', ({ node, target, restartedAt, lease, controllers, controllersUnknown, etcd, missing, ...told }) => {
     const { apiServer, ...rest } = { ...wellReport, ...etcd }
     const found = sickness(sampleNode('w1', node), {
       target,
       report: report(restartedAt),
       leaseRenewedAt: lease,
       controllers,
+      controllersUnknown,
       controlPlane: { ...rest, ...(told.serves !== false && { apiServer }) },
       othersServe: told.othersServe ?? false,
     })

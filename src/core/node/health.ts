@@ -16,6 +16,9 @@ export interface HealthView {
   readonly target: string | undefined
   readonly report: AgentOrder
   readonly leaseRenewedAt: string | undefined
+  /** Why that is not known though it was looked at; of the controllers, too. */
+  readonly leaseUnknown?: string | undefined
+  readonly controllersUnknown?: string | undefined
   readonly controllers: Controllers | undefined
   /** What the node's agent says of its API server and of etcd. */
   readonly controlPlane: ControlPlaneReport | undefined
@@ -26,9 +29,10 @@ export interface HealthView {
 /** What controllers need after their election to see the cluster as it is. */
 const settleMs = 5_000
 
-type Where = 'node' | 'lease' | 'controllers'
+/** Where to look for what is missing. */
+export type SickSpot = 'node' | 'lease' | 'controllers'
 
-type Sickness = { readonly reason: Reason; readonly look: Where } | undefined
+type Sickness = { readonly reason: Reason; readonly look: SickSpot } | undefined
 
 /** What is still missing, and where to look for it; undefined when the node is healthy. */
 export function sickness(node: Node, view: HealthView): Sickness {
@@ -38,11 +42,12 @@ export function sickness(node: Node, view: HealthView): Sickness {
   return message === undefined ? undefined : missing(message)
 }
 
-function missing(message: string, look: Where = 'node'): Sickness {
+function missing(message: string, look: SickSpot = 'node'): Sickness {
   return { reason: { code: 'WaitingForHealth', message: message.slice(0, 4000) }, look }
 }
 
-function sicknessOfNode(node: Node, { target, report, leaseRenewedAt, controllers }: HealthView): Sickness {
+function sicknessOfNode(node: Node, view: HealthView): Sickness {
+  const { target, report, leaseRenewedAt, leaseUnknown, controllers, controllersUnknown } = view
   const { name } = node.metadata
   if (!isReady(node)) return missing(`${name} is not Ready: ${readyCondition(node)?.message ?? 'no condition'}`)
   const version = node.status?.nodeInfo?.kubeletVersion
@@ -56,13 +61,14 @@ function sicknessOfNode(node: Node, { target, report, leaseRenewedAt, controller
     return missing(`no heartbeat from ${name} since its kubelet was restarted at ${restarted}`)
   }
   if (!leaseRenewedAt || Date.parse(leaseRenewedAt) < since) {
-    return missing(`the Lease of ${name} was not renewed since its kubelet was restarted at ${restarted}`, 'lease')
+    const message = `the Lease of ${name} was not renewed since its kubelet was restarted at ${restarted}`
+    return missing(leaseUnknown ?? message, 'lease')
   }
   // The agent has waited for the static pods to settle: who leads now, goes on leading.
   const settled = Math.max(since, Date.parse(report.finishedAt ?? restarted))
   if (roleOf(node) === 'ControlPlane' && !areAtWork(controllers, settled)) {
     const message = `the kube-controller-manager has not led long enough since ${name} was restarted at ${restarted}`
-    return missing(message, 'controllers')
+    return missing(controllersUnknown ?? message, 'controllers')
   }
   return undefined
 }

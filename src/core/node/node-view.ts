@@ -49,8 +49,12 @@ export interface NodeView {
   readonly paused?: boolean | undefined
   /** When the node's kubelet last renewed its Lease; undefined while not looked at. */
   readonly leaseRenewedAt: string | undefined
+  /** Why that is not known though it was looked at. */
+  readonly leaseUnknown?: string | undefined
   /** The cluster's controllers; undefined while not looked at. */
   readonly controllers: Controllers | undefined
+  /** Why they are not known though they were looked at. */
+  readonly controllersUnknown?: string | undefined
   /** Another control-plane node tells of its API server. */
   readonly othersServe: boolean
   /** What the gates after a node say; undefined while nobody asks. */

@@ -2,7 +2,6 @@
 
 import { type Node, type Pod, type PodDisruptionBudget, pods } from '../../api/kube.ts'
 import type { Rollout } from '../../api/node-state.ts'
-import { SlipwayError } from '../../api/slipway-error.ts'
 import type { DrainTimes } from '../../core/drain/drain-policy.ts'
 import { judgePod, type PodJudgement, type PodView } from '../../core/drain/judge-pod.ts'
 import { podName } from '../../core/drain/workload-of.ts'
@@ -11,6 +10,7 @@ import type { DrainReport } from '../../core/node/node-view.ts'
 import type { Operation } from '../../core/update/operation.ts'
 import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Reflector } from '../../kube/reflector.ts'
+import { settlesSoon } from '../../kube/settles-soon.ts'
 import { Store } from '../../kube/store.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { BudgetKeepers } from './budget-keepers.ts'
@@ -44,9 +44,6 @@ export type StepReport = DrainReport & { readonly againMs: number | undefined }
 /** A budget that holds a pod up for less than this needs no explanation. */
 const keeperAfterMs = 1_500
 const noMore = new Map<string, number>()
-/** A list that takes longer is told of. */
-const momentMs = 2_000
-const tooLong = new SlipwayError('Stopped', 'the pods are not known yet')
 
 export class NodeDrain {
   readonly #tools: DrainTools
@@ -90,18 +87,9 @@ export class NodeDrain {
 
   /** Waits a moment for the pods to be known. Where they are not by then, `unknown` says why and the node is woken when they are. */
   async learn(signal: AbortSignal): Promise<void> {
-    const moment = new LinkedAbort(signal)
-    const cancel = this.#tools.ports.clock.after(momentMs, () => moment.abort(tooLong))
-    try {
-      await this.synced(moment.signal)
-    } catch (error) {
-      if (error !== tooLong) throw error
-      this.#isLate = true
-      this.synced(this.#life.signal).then(this.#wake, () => undefined)
-    } finally {
-      cancel()
-      moment.abort('it has passed')
-    }
+    if (await settlesSoon(this.#tools.ports.clock, (until) => this.synced(until), signal)) return
+    this.#isLate = true
+    this.synced(this.#life.signal).then(this.#wake, () => undefined)
   }
 
   /** Why not all is known yet; undefined while that is no wonder. */

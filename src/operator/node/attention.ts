@@ -1,25 +1,16 @@
 // What is remembered of a node while it is under work, and can be lost at any moment: its watches, and a write that waits.
 
-import { type Lease, leases } from '../../api/kube.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import type { Controllers, NodeAction } from '../../core/node/node-view.ts'
-import { LinkedAbort } from '../../kube/linked-abort.ts'
-import { Reflector } from '../../kube/reflector.ts'
-import { Store } from '../../kube/store.ts'
 import { type DrainStep, type DrainTools, NodeDrain, type StepReport } from '../drain/node-drain.ts'
 import type { OperatorPorts } from '../ports.ts'
+import { LeaseWatch } from './lease-watch.ts'
 
 export interface AttentionOptions {
   readonly ports: OperatorPorts
   readonly drains: DrainTools
   readonly wake: (node: string) => void
   readonly signal: AbortSignal
-}
-
-interface LeaseWatch {
-  readonly store: Store<Lease>
-  readonly reflector: Reflector<Lease>
-  readonly life: LinkedAbort
 }
 
 const leaseNamespace = 'kube-node-lease'
@@ -73,29 +64,36 @@ export class Attention {
     this.#drain = undefined
   }
 
-  /** Resolves when the Lease is known. */
+  /** Resolves when the Lease is known, or `leaseUnknown` says why it is not. */
   async watchLease(signal: AbortSignal): Promise<void> {
     this.#lease ??= this.#openLeaseWatch({ namespace: leaseNamespace, name: this.#node })
-    await this.#lease.reflector.synced(signal)
+    await this.#lease.learn(signal)
   }
 
   async watchControllers(signal: AbortSignal): Promise<void> {
     this.#controllers ??= this.#openLeaseWatch(controllersLease)
-    await this.#controllers.reflector.synced(signal)
+    await this.#controllers.learn(signal)
   }
 
-  /** Undefined while nobody watches them; a cluster whose controllers elect nobody has no such Lease. */
+  get leaseUnknown(): string | undefined {
+    return this.#lease?.unknown
+  }
+
+  get controllersUnknown(): string | undefined {
+    return this.#controllers?.unknown
+  }
+
+  /** Undefined while they are not known; a cluster whose controllers elect nobody has no such Lease. */
   get controllers(): Controllers | undefined {
-    if (!this.#controllers) return undefined
-    const { namespace, name } = controllersLease
-    const { acquireTime, renewTime } = this.#controllers.store.get(`${namespace}/${name}`)?.spec ?? {}
+    if (!this.#controllers?.isKnown) return undefined
+    const { acquireTime, renewTime } = this.#controllers.lease?.spec ?? {}
     if (!acquireTime || !renewTime) return { lease: 'none' }
     return { lease: 'held', acquiredAt: acquireTime, renewedAt: renewTime }
   }
 
-  /** Undefined while nobody watches it. */
+  /** Undefined while it is not known. */
   get leaseRenewedAt(): string | undefined {
-    return this.#lease && (this.#lease.store.get(`${leaseNamespace}/${this.#node}`)?.spec.renewTime ?? never)
+    return this.#lease?.isKnown ? (this.#lease.lease?.spec.renewTime ?? never) : undefined
   }
 
   /** How long to wait and see whether the write is needed at all. */
@@ -119,20 +117,14 @@ export class Attention {
 
   end(): void {
     this.stopDrain()
-    for (const watch of [this.#lease, this.#controllers]) watch?.life.abort('the Lease is of no interest any more')
+    for (const watch of [this.#lease, this.#controllers]) watch?.stop()
     this.#lease = undefined
     this.#controllers = undefined
     this.asksGates = false
   }
 
-  #openLeaseWatch({ namespace, name }: { readonly namespace: string; readonly name: string }): LeaseWatch {
+  #openLeaseWatch(lease: { readonly namespace: string; readonly name: string }): LeaseWatch {
     const { ports, wake, signal } = this.#options
-    const store = new Store<Lease>()
-    const selection = { namespace, fieldSelector: `metadata.name=${name}` }
-    const reflector = new Reflector<Lease>({ ...ports, type: leases, store, selection })
-    store.subscribe(() => wake(this.#node))
-    const life = new LinkedAbort(signal)
-    void reflector.run(life.signal)
-    return { store, reflector, life }
+    return new LeaseWatch(ports, lease, () => wake(this.#node), signal)
   }
 }

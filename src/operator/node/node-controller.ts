@@ -99,7 +99,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const mayDrain = !heldOver && operation?.cancel === undefined
     const drain = step && mayDrain ? await held.stepDrain(step, state, signal) : undefined
     const now = ports.clock.now()
-    const { leaseRenewedAt, controllers, podsUnknown } = held
+    const { leaseRenewedAt, leaseUnknown, controllers, controllersUnknown, podsUnknown } = held
     const staging = grant ? undefined : options.staging(name, state)
     const wanted = operation ?? staging
     const work = wanted ? options.workFor(wanted, name) : {}
@@ -108,7 +108,7 @@ export function makeNodeReconcile(options: NodeControllerOptions): Reconcile {
     const rollout = state.status?.rollout
     const gates = held.asksGates && operation && rollout ? options.afterNode(operation, name, rollout) : undefined
     const paused = cluster.policy?.spec.paused === true || isPaused(operation)
-    const told = { leaseRenewedAt, controllers, othersServe: othersServe(name) }
+    const told = { leaseRenewedAt, leaseUnknown, controllers, controllersUnknown, othersServe: othersServe(name) }
     const looked = { drain, podsUnknown, heldOver, paused, ...told, gates, hookOutcome }
     const wishes = { operation, staging, successor, work }
     const view: NodeView = { node, state, grant, ...wishes, ...looked, epoch, now, graceUntil }
