@@ -121,6 +121,31 @@ describe('drift', () => {
     expect(bench.system.restarts.slice(before)).toEqual(['chrony.service', 'containerd.service'])
   })
 
+  test('is not over before the units that read a file were restarted, each once', async () => {
+    const units = ['chrony.service', 'rsyslog.service']
+    const conf = { path: '/etc/own.conf', content: 'a\n', restarts: units }
+    const bench = new ProfileBench()
+    for (const name of units) bench.system.units.set(name, { load: 'loaded', active: 'active', file: 'enabled' })
+    bench.startWatching()
+    const wanted = state({ files: [conf] })
+    await bench.apply(wanted)
+    bench.cluster.placeDrift(bench.driftOf(wanted, 'Repair'))
+    await bench.clock.advance(5_000)
+    bench.system.broken.add('rsyslog.service')
+    const before = bench.system.restarts.length
+    await bench.writeFile(conf.path, 'mine\n')
+    await bench.clock.advance(3_000)
+    expect(bench.system.fileText(conf.path)).toBe('a\n')
+    expect(bench.profile?.drift?.map(({ item }) => item)).toEqual(['restart of rsyslog.service'])
+    await bench.clock.advance(20 * 60_000)
+    bench.system.broken.delete('rsyslog.service')
+    await bench.clock.advance(20 * 60_000)
+    expect(bench.profile?.drift).toBeUndefined()
+    expect(bench.profile?.repaired?.items).toEqual(['restart of rsyslog.service'])
+    expect(bench.system.units.get('rsyslog.service')?.active).toBe('active')
+    expect(bench.system.restarts.slice(before).filter((unit) => unit === 'chrony.service')).toHaveLength(1)
+  })
+
   test('that cannot be repaired is told of, and not tried without a pause', async () => {
     const bench = await watched('Repair')
     bench.system.broken.add('chrony.service')

@@ -33,6 +33,7 @@ export async function findDrift(
 ): Promise<readonly Finding[]> {
   const parts = [
     { of: 'settings', kind: 'Setting', look: () => settingDifferences(site, target, signal) },
+    { of: 'restarts', kind: 'Setting', look: () => restartsOwed(site) },
     { of: 'repositories', kind: 'Package', look: () => repositoryDrift(site, target, signal) },
     { of: 'packages', kind: 'Package', look: () => packageDrift(site, target, signal) },
     { of: 'kernel arguments', kind: 'Package', look: () => argumentDrift(site, target, tools, signal) },
@@ -71,6 +72,21 @@ export async function repairDrift(
     (unit) => unitsLevel([unit]) === 'None',
     signal,
   )
+}
+
+/** A host as wanted to look at, with programs that run on what was there before. */
+async function restartsOwed({ record }: Site) {
+  const { reload, restarts } = (await record.load()).pending
+  return [
+    ...(reload
+      ? [{ item: 'systemd', message: 'systemd has not read its changed unit files yet', level: 'None' as const }]
+      : []),
+    ...restarts.map((unit) => ({
+      item: `restart of ${unit}`,
+      message: `${unit} was not restarted since a file it reads changed`,
+      level: unitsLevel([unit]),
+    })),
+  ]
 }
 
 async function repositoryDrift({ host }: Site, target: DesiredState, signal: AbortSignal) {

@@ -92,23 +92,33 @@ export async function settlePending(
   mayRestart: MayRestart,
   signal: AbortSignal,
 ): Promise<void> {
-  const before = await record.load()
-  const { reload, restarts } = before.pending
-  const due = restarts.filter((unit) => unit !== kubeletUnit && mayRestart(unit))
-  if (!reload && due.length === 0) return
-  if (reload) await reloadUnits(host, signal)
-  for (const unit of due) await restartUnit(host, unit, signal)
-  await record.save({
-    ...before,
-    pending: { reload: false, restarts: restarts.filter((unit) => !due.includes(unit)) },
-  })
+  const { reload, restarts } = (await record.load()).pending
+  if (reload) {
+    await reloadUnits(host, signal)
+    await notePending(record, (pending) => ({ ...pending, reload: false }))
+  }
+  for (const unit of restarts) if (unit !== kubeletUnit && mayRestart(unit)) await restart(host, record, unit, signal)
 }
 
 export async function restartKubelet({ host, record }: Site, signal: AbortSignal): Promise<void> {
-  await restartUnit(host, kubeletUnit, signal)
+  await restart(host, record, kubeletUnit, signal)
+}
+
+/** Noted at once: where a later one fails, this one is not restarted again. */
+async function restart(host: Host, record: Site['record'], unit: string, signal: AbortSignal): Promise<void> {
+  await restartUnit(host, unit, signal)
+  await notePending(record, (pending) => ({
+    ...pending,
+    restarts: pending.restarts.filter((other) => other !== unit),
+  }))
+}
+
+async function notePending(
+  record: Site['record'],
+  change: (pending: ProfileRecord['pending']) => ProfileRecord['pending'],
+): Promise<void> {
   const before = await record.load()
-  const restarts = before.pending.restarts.filter((unit) => unit !== kubeletUnit)
-  await record.save({ ...before, pending: { ...before.pending, restarts } })
+  await record.save({ ...before, pending: change(before.pending) })
 }
 
 /** Sets those the kernel has; returns the others. */
