@@ -36,9 +36,14 @@ export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
+/** Whether there is no such file or folder; below a file there is nothing, either. */
+export function isMissing(error: unknown): boolean {
+  const code = systemCode(error)
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
 /** For `catch`: undefined where there is no such file or folder. */
 export function unlessMissing(error: unknown): undefined {
-  const code = systemCode(error)
-  if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+  if (isMissing(error)) return undefined
   throw error
 }

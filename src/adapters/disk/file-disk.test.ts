@@ -33,6 +33,12 @@ describe('FileDisk', () => {
     await disk.removeFolder(join(folder, 'x'))
   })
 
+  it('finds nothing below a file', async () => {
+    await writeFile(join(folder, 'a'), 'text')
+    expect(await disk.names(join(folder, 'a'))).toEqual([])
+    expect(await disk.read(join(folder, 'a', 'b'))).toBeUndefined()
+  })
+
   it('reads the tail only', async () => {
     await writeFile(join(folder, 'log'), `${'x'.repeat(100_000)}the end`)
     expect(await disk.bytes(join(folder, 'log'))).toBe(100_007)

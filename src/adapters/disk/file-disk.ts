@@ -16,7 +16,7 @@ import {
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { Disk, Excerpt } from '../../ports/disk.ts'
-import { diskError, namingPath, systemCode } from './disk-error.ts'
+import { diskError, isMissing, namingPath } from './disk-error.ts'
 
 const synced = promisify(fsync)
 
@@ -126,7 +126,7 @@ async function orUndefined<T>(path: string, act: () => T | Promise<T>): Promise<
   try {
     return await act()
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
     throw diskError(path, error)
   }
 }

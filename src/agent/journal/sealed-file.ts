@@ -59,6 +59,16 @@ export async function readSealed<T>(disk: Disk, path: string, schema: Schema<T>)
   return text === undefined ? undefined : unseal(path, text, schema)
 }
 
+/** For those who only look, and leave what is damaged to whoever has to complain of it. */
+export async function unlessCorrupt<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof SlipwayError && error.code === 'JournalCorrupt') return undefined
+    throw error
+  }
+}
+
 /** Replaces the file as a whole and for good: after this resolves it outlives a power loss. */
 export async function writeAtomically(
   disk: Disk,

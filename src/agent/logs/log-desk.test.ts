@@ -82,6 +82,17 @@ describe('a log that is asked for', () => {
     expect(bench.disk.files.has(halfWritten)).toBe(true)
   })
 
+  it('of the newest order is given beside an order that cannot be read, whose own is refused', async () => {
+    const bench = new LogBench()
+    bench.launch()
+    await bench.carryOut('op-1', 'first\n')
+    await bench.carryOut('op-2', 'second\n')
+    await bench.disk.write('/var/lib/slipway/orders/op-1/order.json', '{')
+    expect(await bench.text({ request: 'a', bytes: 1000 })).toBe('second\n')
+    const refused = await bench.ask({ request: 'b', order: 'op-1', bytes: 1000 })
+    expect(refused?.reason).toMatchObject({ code: 'JournalCorrupt', message: expect.stringContaining('op-1') })
+  })
+
   it('is taken out of the status when nobody asks any more', async () => {
     const bench = new LogBench()
     bench.launch()

@@ -4,7 +4,7 @@ import { acceptedOrderSchema } from '../../api/journal.ts'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Disk } from '../../ports/disk.ts'
 import { folderName, logFolder, orderFile } from '../journal/order-folder.ts'
-import { readSealed } from '../journal/sealed-file.ts'
+import { readSealed, unlessCorrupt } from '../journal/sealed-file.ts'
 
 export interface LogWish {
   /** Absent = the newest. */
@@ -62,7 +62,8 @@ async function findOrder(
   const found: { readonly order: string; readonly path: string; readonly acceptedAt: string }[] = []
   for (const name of names) {
     const path = `${orders}/${name}`
-    const accepted = await readSealed(disk, `${path}/${orderFile}`, acceptedOrderSchema)
+    const reading = readSealed(disk, `${path}/${orderFile}`, acceptedOrderSchema)
+    const accepted = await (wanted === undefined ? unlessCorrupt(reading) : reading)
     if (accepted) found.push({ order: accepted.order.id, path, acceptedAt: accepted.acceptedAt })
   }
   const newest = found.toSorted((a, b) => b.acceptedAt.localeCompare(a.acceptedAt))[0]
