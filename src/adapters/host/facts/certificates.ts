@@ -2,7 +2,10 @@ import { X509Certificate } from 'node:crypto'
 import type { HostFacts } from '../../../ports/host.ts'
 import type { HostFiles } from '../../../ports/host-files.ts'
 
-const pki = '/etc/kubernetes/pki'
+const kubernetes = '/etc/kubernetes'
+const pki = `${kubernetes}/pki`
+/** With what the control plane and its administrators speak to the API server; a kubelet changes its own certificate by itself. */
+const kubeconfigs = ['admin.conf', 'super-admin.conf', 'controller-manager.conf', 'scheduler.conf']
 
 /** What kubeadm renews, and the authority whose key it needs for that: its own table, by the names of its files. */
 const renewedBy: Readonly<Record<string, string>> = {
@@ -25,19 +28,26 @@ export async function certificateFacts(
   const all: number[] = []
   const authorities: number[] = []
   const unrenewed: number[] = []
+  const hasKey = async (authority: string) => (await files.look(`${pki}/${authority}.key`)).kind !== 'none'
+  const note = ({ ca, validToDate }: X509Certificate, renews: boolean) => {
+    all.push(validToDate.getTime())
+    if (ca) authorities.push(validToDate.getTime())
+    else if (!renews) unrenewed.push(validToDate.getTime())
+  }
   for (const folder of ['', 'etcd/']) {
     for (const name of await files.names(`${pki}/${folder}`.replace(/\/$/, ''))) {
       if (!name.endsWith('.crt')) continue
       const path = `${pki}/${folder}${name}`
       const found = certificatesIn((await files.read(path)) ?? '', (error) => odd(path, error))
       const signer = renewedBy[`${folder}${name}`]
-      const renews = signer !== undefined && (await files.look(`${pki}/${signer}.key`)).kind !== 'none'
-      for (const { ca, validToDate } of found) {
-        all.push(validToDate.getTime())
-        if (ca) authorities.push(validToDate.getTime())
-        else if (!renews) unrenewed.push(validToDate.getTime())
-      }
+      const renews = signer !== undefined && (await hasKey(signer))
+      for (const certificate of found) note(certificate, renews)
     }
+  }
+  for (const name of kubeconfigs) {
+    const path = `${kubernetes}/${name}`
+    const text = embeddedIn((await files.read(path)) ?? '')
+    for (const certificate of certificatesIn(text, (error) => odd(path, error))) note(certificate, await hasKey('ca'))
   }
   return {
     ...(all.length > 0 && { certificatesExpireAt: first(all) }),
@@ -55,6 +65,12 @@ function certificatesIn(text: string, odd: (error: unknown) => void): readonly X
       return []
     }
   })
+}
+
+/** The certificates that a kubeconfig holds itself. */
+function embeddedIn(kubeconfig: string): string {
+  const found = [...kubeconfig.matchAll(/^\s*client-certificate-data:\s*"?([A-Za-z0-9+/=]+)/gm)]
+  return found.map(([, data = '']) => Buffer.from(data, 'base64').toString()).join('\n')
 }
 
 function first(timesMs: readonly number[]): string {

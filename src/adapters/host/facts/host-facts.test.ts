@@ -218,6 +218,19 @@ describe('the facts of a host', () => {
     })
   })
 
+  it.each([
+    ['controller-manager.conf', { 'pki/ca.key': '' }, {}],
+    ['scheduler.conf', {}, { unrenewedExpireAt: leafEnd }],
+    ['kubelet.conf', {}, { certificatesExpireAt: '2036-11-12T09:01:36.000Z' }],
+  ])('tell of the certificate in %s', async (name, keys, other) => {
+    const user = `users:\n- name: u\n  user:\n    client-certificate-data: ${Buffer.from(leaf).toString('base64')}\n`
+    const paths = { ...keys, 'pki/ca.crt': certificate, [name]: user }
+    const placed = Object.entries(paths).map(([file, text]) => [`/etc/kubernetes/${file}`, text])
+    const { facts } = await lookAt(Object.fromEntries(placed), () => ({ exitCode: 127 }))
+    const { certificatesExpireAt, unrenewedExpireAt } = facts
+    expect({ certificatesExpireAt, unrenewedExpireAt }).toEqual({ certificatesExpireAt: leafEnd, ...other })
+  })
+
   it('tell of the certificates that can be read, and the log of the others', async () => {
     const pki = { '/etc/kubernetes/pki/ca.crt': certificate, '/etc/kubernetes/pki/odd.crt': broken }
     const { facts, log } = await lookAt(pki, () => ({ exitCode: 127 }))
