@@ -127,14 +127,14 @@ const deploymentNote = z.strictObject({
   serial: z.int(),
 })
 
-/** Written once while staging: a tag is never asked for a second time. */
+/** A tag is never asked for a second time. What is booted is looked at again until the first step begins; from then on this stays. */
 export const imagePlanSchema = z.strictObject({
   engine: z.enum(['rpm-ostree', 'bootc', 'ostree']),
   name: z.string().describe('registry/repository'),
   digest: imageDigest.describe('what the tag named, or the order itself: of the manifest, or of the list of them'),
   instance: imageDigest.describe('of the manifest for this host’s architecture: what the booted deployment shows'),
   unit: z.string().optional().describe('the unit of the kubelet that was active before'),
-  before: deploymentNote.describe('the deployment that was booted'),
+  before: deploymentNote.describe('the deployment that was booted when the work began'),
   trust: imageTrustSchema.optional().describe('what its origin will ask of this image and the next'),
 })
 

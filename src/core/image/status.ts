@@ -160,16 +160,14 @@ export function osImageFacts({ booted }: ImageStatus): AgentStatus['facts']['osI
   return { image: image.slice(0, 512), digest, ...(version !== undefined && { version: version.slice(0, 128) }) }
 }
 
-export function isSameDeployment(one: Deployment, other: Deployment): boolean {
+type Place = Pick<Deployment, 'stateroot' | 'checksum' | 'serial'>
+
+export function isSameDeployment(one: Place, other: Place): boolean {
   return one.stateroot === other.stateroot && one.checksum === other.checksum && one.serial === other.serial
 }
 
 /** Where its tree lies, as the host sees it. */
-export function deploymentRoot({
-  stateroot,
-  checksum,
-  serial,
-}: Pick<Deployment, 'stateroot' | 'checksum' | 'serial'>): string {
+export function deploymentRoot({ stateroot, checksum, serial }: Place): string {
   return `/ostree/deploy/${stateroot}/deploy/${checksum}.${serial}`
 }
 

@@ -6,8 +6,9 @@ import type { Reason } from '../../../api/reason.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import { parseDuration } from '../../../core/duration.ts'
 import { bytesToFetch, readManifest } from '../../../core/image/manifest.ts'
-import type { ImageStatus } from '../../../core/image/status.ts'
+import { type ImageStatus, isSameDeployment } from '../../../core/image/status.ts'
 import { decideTrust, whyRefused } from '../../../core/image/trust.ts'
+import { equalJson } from '../../../core/merge-patch.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { ImageSignatures } from '../../../ports/image-signatures.ts'
 import type { StepContext } from '../driver.ts'
@@ -15,7 +16,7 @@ import { longWork } from '../long-work.ts'
 import { checkSignature } from './check-signature.ts'
 import { checkCommit, isGpgKey, whyNoCommit } from './commit-signature.ts'
 import { containerProbe, downloadCommand, ostreeRepository, pinnedName } from './image-commands.ts'
-import { findImageStatus, findPlan, hadItBefore, lastLines, noTool, notePlan } from './image-state.ts'
+import { findImageStatus, findPlan, hadItBefore, imageStatus, lastLines, noTool, notePlan } from './image-state.ts'
 import { kubeletUnit } from './kubelet-unit.ts'
 import { type ResolvedImage, resolveImage } from './resolve-image.ts'
 
@@ -23,17 +24,19 @@ import { type ResolvedImage, resolveImage } from './resolve-image.ts'
 const reserveBytes = 200 * 1024 * 1024
 const fetchedNote = 'os-image-fetched'
 
+/** Asked again before the first step, and after each boot until then: what is booted may be another's doing since. */
 export async function prepareImage(
   context: StepContext,
   signatures: ImageSignatures,
   signal: AbortSignal,
 ): Promise<Reason | undefined> {
-  const plan = (await findPlan(context)) ?? (await makePlan(context, signatures, signal))
+  const noted = await findPlan(context)
+  const plan = noted ? await renewedPlan(context, noted, signal) : await makePlan(context, signatures, signal)
   if ('code' in plan) return plan
-  if (hadItBefore(plan) || (await context.notes.read(fetchedNote, imageFetchedSchema))) return undefined
-  const reason = (await download(context, plan, signal)) ?? (await checkFetched(context, plan, signal))
+  const reason = (await isFetchedFor(context, plan, noted)) ? undefined : await fetchImage(context, plan, signal)
   if (reason) return reason
-  await context.notes.write(fetchedNote, { digest: plan.digest })
+  // After the fetch: cut off before this, it is all decided anew.
+  if (noted && plan !== noted) await notePlan(context, plan)
   return undefined
 }
 
@@ -56,27 +59,47 @@ async function makePlan(
   if (distrust) return distrust
   const { name, digest, instance } = image
   const unit = await kubeletUnit(host, signal)
-  const plan: ImagePlan = {
-    engine: status.engine,
-    name,
-    digest,
-    instance,
-    ...(unit !== undefined && { unit }),
-    before: status.booted,
-  }
-  if (hadItBefore(plan)) return await noted(context, plan)
-  const decision = decideTrust(status.engine, status.booted.trust, verify !== undefined)
-  if (decision.kind === 'refuse') return decision.reason
-  const { trust, warning } = decision
-  const reason = await checkSpace(host, status, image)
+  const plan = await planFrom(context, { name, digest, instance, ...(unit !== undefined && { unit }) }, status)
+  if ('code' in plan) return plan
+  const reason = hadItBefore(plan) ? undefined : await checkSpace(host, status, image)
   if (reason) return reason
-  if (warning !== undefined) await context.warn(warning)
-  return await noted(context, { ...plan, ...(trust && { trust }) })
-}
-
-async function noted(context: StepContext, plan: ImagePlan): Promise<ImagePlan> {
   await notePlan(context, plan)
   return plan
+}
+
+/** The same image from what is booted now: that is what the guard lets be, and what is gone back to. */
+async function renewedPlan(context: StepContext, noted: ImagePlan, signal: AbortSignal): Promise<ImagePlan | Reason> {
+  const status = await imageStatus(context.host, signal)
+  if (isSameDeployment(noted.before, status.booted)) return noted
+  const { trust: _, ...image } = noted
+  return await planFrom(context, image, status)
+}
+
+async function planFrom(
+  { order, warn }: StepContext,
+  image: Pick<ImagePlan, 'name' | 'digest' | 'instance' | 'unit'>,
+  { engine, booted }: ImageStatus,
+): Promise<ImagePlan | Reason> {
+  const plan: ImagePlan = { ...image, engine, before: booted }
+  if (hadItBefore(plan)) return plan
+  const decision = decideTrust(engine, booted.trust, order.work.os?.verify !== undefined)
+  if (decision.kind === 'refuse') return decision.reason
+  const { trust, warning } = decision
+  if (warning !== undefined) await warn(warning)
+  return { ...plan, ...(trust && { trust }) }
+}
+
+/** Fetched it was checked as its plan asked then. */
+async function isFetchedFor({ notes }: StepContext, plan: ImagePlan, noted: ImagePlan | undefined): Promise<boolean> {
+  if (hadItBefore(plan)) return true
+  const fetched = await notes.read(fetchedNote, imageFetchedSchema)
+  return fetched !== undefined && equalJson(plan.trust, noted?.trust)
+}
+
+async function fetchImage(context: StepContext, plan: ImagePlan, signal: AbortSignal): Promise<Reason | undefined> {
+  const reason = (await download(context, plan, signal)) ?? (await checkFetched(context, plan, signal))
+  if (!reason) await context.notes.write(fetchedNote, { digest: plan.digest })
+  return reason
 }
 
 async function checkSpace(host: Host, status: ImageStatus, image: ResolvedImage): Promise<Reason | undefined> {
