@@ -87,7 +87,8 @@ export const rebootSentinelsSchema = z.strictObject({
   settings: nodeStateSpecSchema.shape.sentinels.unwrap().pick({ reboot: true, rebootCommand: true }),
   before: agentStatusSchema.shape.sentinels
     .unwrap()
-    .pick({ rebootRequired: true, rebootAskedIn: true, rebootWrittenAt: true })
+    .pick({ rebootRequired: true, rebootAskedIn: true, rebootFiles: true })
+    .extend({ rebootWrittenAt: instantText.optional().describe('in notes of earlier agents; not read any more') })
     .describe('what had been seen of it'),
 })
 

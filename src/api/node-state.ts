@@ -177,10 +177,12 @@ export const agentStatusSchema = z.strictObject({
         .max(64)
         .optional()
         .describe('the boot in which the host first asked for that reboot; in a later one nothing is asked for'),
-      rebootWrittenAt: instantText
+      rebootFiles: z
+        .array(z.strictObject({ path: absolutePath, writtenAt: instantText.optional() }))
+        .max(8)
         .optional()
         .describe(
-          'when the file that asks for it was written last in that boot; written later, it asks for another one',
+          'the files that asked for it in that boot, as they were last; in a later boot another file, or one written at another time, asks for another reboot',
         ),
       failure: reasonSchema.optional().describe('what the maintenance script said went wrong'),
     })
@@ -303,6 +305,7 @@ export type AgentOrder = z.infer<typeof agentOrderSchema>
 export type LogQuestion = z.infer<typeof logQuestionSchema>
 export type DoneJob = z.infer<typeof doneJobSchema>
 export type Sentinels = NonNullable<z.infer<typeof agentStatusSchema>['sentinels']>
+export type RebootFile = NonNullable<Sentinels['rebootFiles']>[number]
 export type SentinelFiles = NonNullable<z.infer<typeof nodeStateSpecSchema>['sentinels']>
 export type AgentStatus = z.infer<typeof agentStatusSchema>
 

@@ -1,7 +1,7 @@
 // Whether the host wants to be booted, by the files and the command of the policy. The watcher tells the operator by it, and an order
 // that empties the node for something else boots in the same drain by it: one judgement for both.
 
-import type { SentinelFiles, Sentinels } from '../../api/node-state.ts'
+import type { RebootFile, SentinelFiles, Sentinels } from '../../api/node-state.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Log } from '../../ports/log.ts'
 import { isSentinel } from './sentinel-file.ts'
@@ -15,15 +15,16 @@ export async function lookForReboot(
   { host, log }: { readonly host: Host; readonly log: Log },
   { reboot = [], rebootCommand }: RebootSettings,
   signal: AbortSignal,
-): Promise<Pick<Sighting, 'rebootRequired' | 'rebootWrittenAt' | 'bootID'>> {
+): Promise<Pick<Sighting, 'rebootRequired' | 'rebootFiles' | 'bootID'>> {
+  const rebootFiles: RebootFile[] = []
   for (const path of reboot) {
     const look = await host.files.look(path)
     if (!isSentinel(look)) continue
-    const writtenAt = look.kind === 'file' && { rebootWrittenAt: new Date(look.modifiedMs).toISOString() }
-    return { rebootRequired: true, ...writtenAt, bootID: await host.bootId() }
+    rebootFiles.push({ path, ...(look.kind === 'file' && { writtenAt: new Date(look.modifiedMs).toISOString() }) })
   }
+  if (rebootFiles.length > 0) return { rebootRequired: true, rebootFiles, bootID: await host.bootId() }
   const rebootRequired = rebootCommand ? await ask({ host, log }, rebootCommand, signal) : false
-  return { rebootRequired, ...(rebootRequired && { bootID: await host.bootId() }) }
+  return { rebootRequired, ...(rebootRequired && { rebootFiles, bootID: await host.bootId() }) }
 }
 
 /** As kured asks it: exit code 0 wants a reboot, any other does not. */
@@ -46,4 +47,11 @@ async function ask(
 /** What is still there after a boot, unchanged, asked for that boot, not for another. */
 export function asksForReboot({ rebootRequired, rebootAskedIn }: Sentinels, bootId: string): boolean {
   return rebootRequired !== undefined && rebootAskedIn === bootId
+}
+
+/** In memory, as /run is: what is there was written in this boot, whatever time it bears. */
+export async function isOfThisBoot(host: Host, { path }: RebootFile, signal: AbortSignal): Promise<boolean> {
+  const folder = path.slice(0, path.lastIndexOf('/') + 1)
+  const { stdout } = await host.run({ argv: ['stat', '--file-system', '--format=%T', '--', folder] }, signal)
+  return /^(tmpfs|ramfs)$/.test(stdout.trim())
 }

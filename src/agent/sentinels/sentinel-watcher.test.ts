@@ -145,7 +145,9 @@ describe('sentinels', () => {
     const bench = new SentinelBench()
     bench.host.answer = ({ argv }) => ({ exitCode: argv[0] === 'needs-reboot' ? exitCode : 99, stdout: '', stderr: '' })
     await bench.launch({ rebootCommand: ['needs-reboot'] })
-    expect(bench.sentinels).toEqual(wanted ? { rebootRequired: expect.any(String), rebootAskedIn: 'boot-1' } : {})
+    expect(bench.sentinels).toEqual(
+      wanted ? { rebootRequired: expect.any(String), rebootAskedIn: 'boot-1', rebootFiles: [] } : {},
+    )
   })
 
   it('stay as they were while the command cannot be run', async () => {

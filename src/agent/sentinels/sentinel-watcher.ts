@@ -8,7 +8,7 @@ import { LinkedAbort } from '../../kube/linked-abort.ts'
 import { Bell } from '../bell.ts'
 import type { SideTask, SideTaskContext } from '../side-task.ts'
 import { failurePath, forgetFailure, readFailure } from './maintenance-failure.ts'
-import { lookForReboot } from './reboot-wish.ts'
+import { isOfThisBoot, lookForReboot } from './reboot-wish.ts'
 import { ringOnChange } from './ring-on-change.ts'
 import { asks } from './sentinel-file.ts'
 import { type Sighting, sentinelStatus } from './sentinel-status.ts'
@@ -94,7 +94,8 @@ class SentinelWatch {
     const { files } = this.#context.host
     const boot = this.#orderedBoot()
     const asked = await lookForReboot(this.#context, reboot, signal)
-    const wanted: Sighting = { ...asked, ...(boot && this.#isServedBy(boot, asked) && { bootID: boot.from }) }
+    const isServedBy = boot !== undefined && (await this.#isServedBy(boot, asked, signal))
+    const wanted: Sighting = { ...asked, ...(isServedBy && { bootID: boot.from }) }
     if (!maintenance) return wanted
     // Read before the file is seen: one that is there after its maintenance has ended was made anew.
     const isServed = this.#isServed()
@@ -124,12 +125,18 @@ class SentinelWatch {
 
   /**
    * An order asks the sentinels itself, and may boot the host before they were seen here: what the first look after that boot shows of
-   * them asked for it.
+   * them asked for it, unless it was written since.
    */
-  #isServedBy(boot: OrderedBoot, { rebootRequired, rebootWrittenAt, bootID }: Sighting): boolean {
+  async #isServedBy(
+    boot: OrderedBoot,
+    { rebootRequired, rebootFiles = [], bootID }: Sighting,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     if (!this.#isFirstLook || this.#before?.rebootRequired !== undefined) return false
     if (rebootRequired !== true || boot.from === bootID) return false
-    return rebootWrittenAt === undefined || rebootWrittenAt <= boot.at
+    if (rebootFiles.some(({ writtenAt }) => writtenAt !== undefined && writtenAt > boot.at)) return false
+    for (const file of rebootFiles) if (await isOfThisBoot(this.#context.host, file, signal)) return false
+    return true
   }
 
   /**

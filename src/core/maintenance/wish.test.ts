@@ -129,6 +129,10 @@ describe('what a node is to be emptied for', () => {
     const sentinels = { rebootRequired: early }
     expect(wish({ reboots: {} }, { sentinels, order: report(late) }, order)).toBeUndefined()
     expect(wish({ reboots: {} }, { sentinels: { rebootRequired: late }, order: report(early) }, order)).toBeDefined()
+    const asked = (rebootAskedIn: string) =>
+      wish({ reboots: {} }, { sentinels: { ...sentinels, rebootAskedIn }, order: report(late) }, order) !== undefined
+    // Since then the clock was set back: the boot tells it.
+    expect([asked('a'), asked('b')]).toEqual([false, true])
   })
 })
 

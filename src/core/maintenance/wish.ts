@@ -89,7 +89,7 @@ function wasRebooted(node: Node, { status }: NodeState): boolean {
   if (sentinels?.rebootAskedIn !== undefined && sentinels.rebootAskedIn !== bootID) return true
   const alone = idOf(node, { required: undefined, reboot: sentinels?.rebootRequired, jobs: [] })
   if (status?.completed?.includes(alone) || isDoneFor(status?.rollout, alone)) return true
-  if (order?.state !== 'Succeeded') return false
+  if (sentinels?.rebootAskedIn !== undefined || order?.state !== 'Succeeded') return false
   const rebootedAt = order.steps.find(({ name, attempts }) => name === 'reboot' && attempts > 0)?.startedAt
   return rebootedAt !== undefined && Date.parse(sentinels?.rebootRequired ?? '') <= Date.parse(rebootedAt)
 }

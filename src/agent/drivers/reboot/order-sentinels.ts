@@ -16,14 +16,14 @@ export async function noteSentinels({ api, nodeName, order, notes }: Staging, si
   if (!state) return
   const { spec, status } = state
   const { reboot, rebootCommand } = spec.sentinels ?? {}
-  const { rebootRequired, rebootAskedIn, rebootWrittenAt } = status?.agent?.sentinels ?? {}
+  const { rebootRequired, rebootAskedIn, rebootFiles } = status?.agent?.sentinels ?? {}
   // Also where there are none: the API is not needed for it again, in another life of the agent.
   await notes.write(note, {
     settings: { ...(reboot && { reboot }), ...(rebootCommand && { rebootCommand }) },
     before: {
       ...(rebootRequired !== undefined && { rebootRequired }),
       ...(rebootAskedIn !== undefined && { rebootAskedIn }),
-      ...(rebootWrittenAt !== undefined && { rebootWrittenAt }),
+      ...(rebootFiles !== undefined && { rebootFiles }),
     },
   })
 }

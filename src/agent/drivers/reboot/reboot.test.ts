@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AgentBench, scriptOrder } from '../../../../test/agent/agent-bench.ts'
 import { nodeStates, type Order, type SentinelFiles, type Sentinels } from '../../../api/node-state.ts'
+import { folderNotes } from '../../journal/notes.ts'
 import { sentinelWatcher } from '../../sentinels/sentinel-watcher.ts'
 import { decideReboot, type RebootView } from './decide-reboot.ts'
 import { rebootDriver } from './reboot.ts'
@@ -170,7 +171,7 @@ describe('a reboot that the work of maintenance asks for', () => {
     expect(await boots(bench)).toBe(1)
   })
 
-  it('is not one that a sentinel asked for before an earlier boot, unless it is written again', async () => {
+  it('is not one that a sentinel asked for before an earlier boot', async () => {
     const old = '2025-12-31T00:00:00.000Z'
     const bench = await staged(
       order,
@@ -179,10 +180,55 @@ describe('a reboot that the work of maintenance asks for', () => {
     )
     bench.host.answer = () => ({ exitCode: 0, stdout: '', stderr: '' })
     expect(await boots(bench)).toBe(0)
-    const again = await staged(order, { reboot: [sentinel] }, { rebootRequired: old, rebootAskedIn: 'boot-0' })
-    const file = { kind: 'file', ...asRoot, bytes: 0, modifiedMs: again.clock.now().getTime() } as const
-    again.host.files.look = () => Promise.resolve(file)
-    expect(await boots(again)).toBe(1)
+  })
+
+  it.each([
+    ['is one that it outlives', 0, 0],
+    ['is another one where it is written again', 86_400_000, 1],
+    ['is another one where it is written again by a clock that was set back', -86_400_000, 1],
+  ])('in a later boot than a sentinel asked to end %s', async (_, laterMs, expected) => {
+    const writtenAt = '2025-12-31T00:00:00.000Z'
+    const rebootFiles = [{ path: sentinel, writtenAt }]
+    const seen = { rebootRequired: writtenAt, rebootAskedIn: 'boot-0', rebootFiles }
+    const bench = await staged(order, { reboot: [sentinel] }, seen)
+    const file = { kind: 'file', ...asRoot, bytes: 0, modifiedMs: Date.parse(writtenAt) + laterMs } as const
+    bench.host.files.look = () => Promise.resolve(file)
+    expect(await boots(bench)).toBe(expected)
+  })
+
+  it.each([
+    ['was not written since', 0, 0],
+    ['was written since', 86_400_000, 1],
+  ])(
+    'is judged by the note that an earlier agent left with a staged order: its sentinel %s',
+    async (_, laterMs, expected) => {
+      const rebootRequired = '2025-12-31T00:00:00.000Z'
+      const bench = await staged(order, { reboot: [sentinel] })
+      bench.kill()
+      bench.disk.budget = Number.POSITIVE_INFINITY
+      const before = { rebootRequired, rebootAskedIn: 'boot-0', rebootWrittenAt: rebootRequired }
+      const notes = folderNotes(bench.disk, `/var/lib/slipway/orders/${order.id}/notes`)
+      await notes.write('reboot-sentinels', { settings: { reboot: [sentinel] }, before })
+      const file = { kind: 'file', ...asRoot, bytes: 0, modifiedMs: Date.parse(rebootRequired) + laterMs } as const
+      bench.host.files.look = () => Promise.resolve(file)
+      bench.start({ drivers })
+      expect(await boots(bench)).toBe(expected)
+      expect(bench.logged('JournalCorrupt')).toEqual([])
+    },
+  )
+
+  it.each([
+    ['tmpfs', 'boot-2'],
+    ['ext2/ext3', 'boot-1'],
+  ])('is of the boot in which a sentinel in %s was written, as far as that can be told: %s', async (type, askedIn) => {
+    const settings = { reboot: ['/run/reboot-required'] }
+    const always = rebootOrder('Always', { kind: 'Maintenance', bootID: 'boot-1' })
+    const bench = await staged(always, settings)
+    await bench.host.files.write('/run/reboot-required', '', asRoot)
+    bench.host.answer = ({ argv }) => ({ exitCode: argv.at(-1) === '/run/' ? 0 : 1, stdout: `${type}\n`, stderr: '' })
+    expect(await boots(bench, always, settings)).toBe(1)
+    expect(bench.cluster.agent?.sentinels).toMatchObject({ rebootAskedIn: askedIn })
+    expect(await bench.host.bootId()).toBe('boot-2')
   })
 
   it.each<{ name: string; settings: SentinelFiles }>([
