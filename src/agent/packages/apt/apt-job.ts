@@ -3,6 +3,7 @@
 
 import type { StagedPackages } from '../../../api/staged-packages.ts'
 import type { Host } from '../../../ports/host.ts'
+import { syncWritten } from '../sync-written.ts'
 import { aptFolder } from './apt-folder.ts'
 
 /**
@@ -12,8 +13,10 @@ import { aptFolder } from './apt-folder.ts'
  * - A package that was cut off while its files were unpacked is not repaired by it, nor by apt if the version is the same:
  *   dpkg unpacks its file again.
  * - dpkg forgets a hold when it installs: holds are set again however this ends.
+ * - With force-unsafe-io dpkg notes a package as installed before its files are on the disk, and nothing looks at them again: they
+ *   are synced however this ends.
  */
-const aptJobScript = `
+const aptJobScript = `${syncWritten}
 folder=$1 patience=$2 waited=0
 cd "$folder/plan" || exit 1
 
@@ -34,14 +37,15 @@ state() {
   dpkg-query --show --showformat '\${db:Status-Status} \${db:Status-Eflag}' "$1" 2>/dev/null
 }
 
-marks() {
+conclude() {
   xargs -r apt-mark -c "$folder/offline.conf" unhold <unheld
   xargs -r apt-mark -c "$folder/offline.conf" hold <held
+  sync_written
 }
 
 configure
 [ ! -s files.sha256 ] || sha256sum --quiet --check files.sha256 || exit 1
-trap marks EXIT
+trap conclude EXIT
 
 set --
 while read -r name file; do

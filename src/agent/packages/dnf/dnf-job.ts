@@ -2,6 +2,7 @@
 
 import type { StagedPackages } from '../../../api/staged-packages.ts'
 import type { Host } from '../../../ports/host.ts'
+import { syncWritten } from '../sync-written.ts'
 import { dnfFolder } from './dnf-folder.ts'
 
 /**
@@ -13,7 +14,7 @@ import { dnfFolder } from './dnf-folder.ts'
  * - dnf ends with 200 when another has its lock: nothing began then.
  * - dnf ends well when a scriptlet fails: what it says counts.
  */
-const dnfJobScript = `
+const dnfJobScript = `${syncWritten}
 dnf=$1 folder=$2 patience=$3 waited=0
 cd "$folder/plan" || exit 1
 [ ! -s files.sha256 ] || sha256sum --quiet --check files.sha256 || exit 1
@@ -70,7 +71,7 @@ if [ "$#" != 0 ]; then
     again -i "$@"
   else
     : >began
-    sync
+    sync -f .
     offline install "$@"
   fi
 fi
@@ -79,7 +80,7 @@ fi
 [ ! -s held ] || xargs "$dnf" -y -q --disablerepo='*' versionlock add <held || exit 1
 [ ! -s automatic ] || xargs "$dnf" -y -q --disablerepo='*' mark remove <automatic
 rm -f began said
-sync
+sync_written
 `
 
 const patienceSeconds = 900
