@@ -16,7 +16,7 @@ import { writeDnfPlan } from './dnf-job.ts'
 import { fetchFailure, isRefusedByUs, parseDependents, parseOffers, parseSize, solveFailure } from './dnf-output.ts'
 import { pickRpmVersion } from './pick-rpm-version.ts'
 import { dnfName, parseRpms, type RpmStatus, readRpmStatus, rpmFormat } from './rpm-status.ts'
-import { besideRemovals, isSideBySide } from './side-by-side.ts'
+import { besideRemovals, isSideBySide, sideBySideMarks } from './side-by-side.ts'
 
 interface Transaction {
   readonly host: Host
@@ -239,6 +239,7 @@ async function downloaded(
   signal: AbortSignal,
 ): Promise<readonly StagedPackage[]> {
   const native = (await runTool(host, ['rpm', '--eval', '%_arch'], askMs, signal)).stdout.trim()
+  const marks = await sideBySideMarks(host)
   const manual = new Set(await userInstalled(host, online, signal))
   const packages: StagedPackage[] = []
   for (const fileName of await host.files.names(folder.archives)) {
@@ -265,7 +266,7 @@ async function downloaded(
       wanted: wish !== undefined,
       ...heldAs(here, wish?.hold),
       automatic: here ? !manual.has(name) : wish === undefined,
-      ...(isSideBySide(rpm.name, provided.stdout.split('\n')) && { sideBySide: true as const }),
+      ...(isSideBySide(rpm.name, provided.stdout.split('\n'), marks) && { sideBySide: true as const }),
     })
   }
   return packages

@@ -25,7 +25,7 @@ export async function readRpmStatus(host: Host, signal: AbortSignal): Promise<Rp
   const locks = parseLocks((await host.files.read(lockList)) ?? '')
   // It ends with an error where one of the marks is nowhere, which is usual.
   const marked = await host.run(
-    { argv: ['rpm', '-q', '--qf', '%{name}\\n', '--whatprovides', ...sideBySideMarks], env },
+    { argv: ['rpm', '-q', '--qf', '%{name}\\n', '--whatprovides', ...(await sideBySideMarks(host))], env },
     signal,
   )
   return parseRpmStatus(listed.stdout, native.stdout.trim(), locks, parseProviders(marked.stdout))
@@ -69,7 +69,7 @@ export function parseRpmStatus(
   for (const [name, rpms] of found) {
     const [newest, ...older] = rpms.toSorted((a, b) => compareRpmVersions(b.version, a.version))
     if (!newest) continue
-    const sideBySide = marked.has(newest.name) || isSideBySide(newest.name, [])
+    const sideBySide = marked.has(newest.name) || isSideBySide(newest.name, [], [])
     packages.set(name, {
       ...newest,
       name,

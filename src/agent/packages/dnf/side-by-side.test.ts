@@ -11,7 +11,7 @@ import { whatDiffers } from '../what-differs.ts'
 import { dnfJobArgv } from './dnf-job.ts'
 import { stageDnf, stageDnfReturn } from './dnf-stage.ts'
 import { readRpmStatus } from './rpm-status.ts'
-import { isSideBySide, parseProviders } from './side-by-side.ts'
+import { isSideBySide, parseProviders, sideBySideMarks } from './side-by-side.ts'
 
 describe('packages of which several versions are installed', () => {
   it.each([
@@ -30,8 +30,9 @@ describe('packages of which several versions are installed', () => {
     ['kmod-nvidia-6.1.102', ['installonlypkg(kernel-module)'], true],
     ['kernel-default', ['multiversion(kernel)'], true],
     ['glibc', ['glibc = 2.34-100.el9'], false],
-  ])('%s that provides %j: %s', (name, provides, sideBySide) => {
-    expect(isSideBySide(name, provides)).toBe(sideBySide)
+  ])('%s that provides %j: %s', async (name, provides, sideBySide) => {
+    const marks = await sideBySideMarks(benchWith(after).host)
+    expect(isSideBySide(name, provides, marks)).toBe(sideBySide)
   })
 
   it('are named by rpm, which says in a sentence what nothing provides', () => {
@@ -69,6 +70,52 @@ function benchWith(...versions: readonly string[]): StepBench {
   })
   return bench
 }
+
+describe('packages that the host’s dnf.conf installs beside each other', () => {
+  it.each([
+    ['[main]\ngpgcheck=1\n', []],
+    ['[main]\ninstallonlypkgs=kmod-far\n', ['kmod-far']],
+    ['[main]\ninstallonlypkgs = kmod-far, driver(far)\nbest=True\n', ['kmod-far', 'driver(far)']],
+    ['[main]\ninstallonlypkgs=\n  kmod-far\n  # kmod-old\n  kmod-near\nbest=True\n', ['kmod-far', 'kmod-near']],
+    ['[main]\n#installonlypkgs=kmod-far\n', []],
+  ])('%j: %j', async (conf, added) => {
+    const bench = benchWith(after)
+    await bench.put('/etc/dnf/dnf.conf', conf)
+    expect(await sideBySideMarks(bench.host)).toEqual([...(await sideBySideMarks(benchWith(after).host)), ...added])
+  })
+
+  it('are no doubles, and come beside those that are there', async () => {
+    const bench = new StepBench(scriptOrder())
+    await bench.put('/etc/yum.conf', '[main]\ninstallonlypkgs=driver(far)\n')
+    bench.answers({
+      ...{
+        'dnf --version': '4.14.0\n',
+        'rpm --eval': 'x86_64\n',
+        'rm -rf': '',
+        'mkdir -p': '',
+        'sync -f': '',
+        makecache: '',
+      },
+      'rpm -qa': 'kmod-far\t0:1.0-1\tx86_64\nkmod-far\t0:2.0-1\tx86_64\n',
+      'multiversion(kernel) driver(far)': 'kmod-far\nkmod-far\n',
+      '--showduplicates': 'kmod-far|0:3.0-1\n',
+      '--userinstalled': 'kmod-far\n',
+      'rpm -qp --nosignature --qf': 'kmod-far\t0:3.0-1\tx86_64\n',
+      'rpm -qp --nosignature --provides': 'kmod-far = 3.0-1\ndriver(far) = 3\n',
+      ' install kmod-far-3.0-1': '',
+    })
+    const { run } = bench.host
+    bench.host.run = async (command) => {
+      if (command.argv.includes('--downloadonly')) await bench.put('/staging/dnf/archives/kmod-far.rpm', 'far')
+      return await run.call(bench.host, command)
+    }
+    const wanted = [{ name: 'kmod-far', version: '3.0' }]
+    const { host, signal, ran } = bench
+    const result = await stageDnf(host, 'dnf', { folder: '/staging/dnf', sources: { from: 'Host' }, wanted }, signal)
+    expect(result).toMatchObject({ ok: true, staged: { packages: [{ name: 'kmod-far', sideBySide: true }] } })
+    expect(ran.filter((words) => words.includes('reinstall') || words.includes('--test'))).toEqual([])
+  })
+})
 
 describe('a kernel', () => {
   it.each([[[before, after]], [[after, before]]])('is there in whatever order rpm lists %j', async (versions) => {
