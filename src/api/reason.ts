@@ -187,7 +187,7 @@ const outcome = {
   PackageHeld: 'a package a person holds back on the host would have to change; release the hold, or leave it out',
   PackageConflict: 'the packages cannot be installed together; the package manager’s words are quoted',
   PackagesBroken:
-    'an earlier installation left packages broken that this work does not replace; repair them on the host',
+    'an earlier installation left packages broken that this work can neither replace nor repair; repair them on the host',
   PackageLockHeld:
     'another program has the package manager’s lock; it is named. It is waited for: the step fails if that one keeps it for too long',
   DownloadRefused:

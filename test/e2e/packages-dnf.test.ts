@@ -25,6 +25,13 @@ const tool = (version: string): RpmPackage => ({
   files: { '/usr/bin/tool': `#!/bin/sh\necho ${version}\n`, '/etc/tool.conf': `of ${version}\n` },
   afterInstall: 'sleep 0.5',
 })
+/** A program ends dnf or rpm in the middle of its script, when told to. */
+const cutOff = (version: string): RpmPackage => ({
+  name: 'cut-off',
+  version,
+  files: { '/usr/share/cut-off/version': version },
+  afterInstall: `[ ! -e /root/cut-it-off ] || kill -KILL $PPID\necho ${version} >>/root/ran-to-the-end`,
+})
 
 let bed: Bed
 let url: string
@@ -52,6 +59,16 @@ async function dnfMachine(): Promise<Machine> {
 }
 
 const managerOf = (machine: Machine) => dnfPackageManager(hostOfMachine(machine), 'dnf')
+
+/** The program sleeps, and has the lock of dnf, until the unit lock-holder is stopped. */
+async function lockFor(machine: Machine, program: string): Promise<void> {
+  await machine.run(['systemd-run', '--quiet', '--unit=lock-holder', program, 'infinity'])
+  const holder = (await machine.run(['systemctl', 'show', '--property=MainPID', '--value', 'lock-holder'])).trim()
+  await machine.writeFile('/var/lib/dnf/rpmdb_lock.pid', holder)
+}
+
+const runImpatiently = (machine: Machine, job: readonly string[]) =>
+  machine.exec([...job.slice(0, -1), '0'], { env: packageJobEnv })
 
 describe('dnf on a booted machine', () => {
   it('goes to the next minor version, keeps the lock and edited files, and back', async () => {
@@ -159,16 +176,64 @@ describe('dnf on a booted machine', () => {
     await machine.destroy()
   })
 
+  it('repairs what somebody else’s killed transaction left twice, and refuses what it cannot', async () => {
+    const machine = await dnfMachine()
+    const manager = managerOf(machine)
+    const versions = ['1.0', '2.0', '3.0'].map(cutOff)
+    const offer = async (packages: readonly RpmPackage[]) =>
+      await writeRepositoryFile(machine, { name: 'more', url: await publishRpms(bed, 'more', packages) })
+    const cutOffAt = async (...install: readonly string[]) => {
+      await machine.writeFile('/root/cut-it-off', '')
+      expect((await machine.exec(install)).code).not.toBe(0)
+      await machine.run(['rm', '/root/cut-it-off'])
+      expect((await machine.run(['rpm', '-q', 'cut-off'])).trim().split('\n')).toHaveLength(2)
+    }
+    await offer(versions)
+    await machine.run(['dnf', '-y', '-q', 'install', 'cut-off-1.0', 'tool-1.0'])
+
+    await cutOffAt('dnf', '-y', '-q', 'install', 'cut-off-2.0')
+    await offer(versions.filter(({ version }) => version !== '2.0'))
+    expect(await stage(manager, { wanted: [{ name: 'cut-off', version: '2.0' }] })).toMatchObject({
+      reason: { code: 'PackagesBroken', message: expect.stringContaining('of cut-off, ') },
+    })
+    await offer(versions)
+    const asked = await mustStage(manager, { wanted: [{ name: 'cut-off', version: '2.0' }] })
+    expect(await manager.missing(asked, signal)).toBe('cut-off 2.0-1 is half-installed')
+    await machine.run(['cp', '/usr/bin/sleep', '/root/dnf-of-another'])
+    await lockFor(machine, '/root/dnf-of-another')
+    const { code, stdout } = await runImpatiently(machine, manager.jobArgv(asked))
+    expect(stdout).toMatch(/^waiting: the package manager is in use by process [0-9]+ \(dnf-of-another\)$/m)
+    expect(code).toBe(75)
+    await machine.run(['systemctl', 'stop', 'lock-holder'])
+    for (const _start of [1, 2]) {
+      expect(await runJob(machine, manager, asked)).toMatchObject({ code: 0 })
+      expect(await manager.missing(asked, signal)).toBeUndefined()
+    }
+    expect(await machine.run(['rpm', '-q', '--qf', '%{version} ', 'cut-off'])).toBe('2.0 ')
+    expect(await machine.readFile('/root/ran-to-the-end')).toMatch(/^1\.0\n(2\.0\n)+$/)
+
+    await machine.run(['dnf', '-y', '-q', 'download', '--destdir=/root', 'cut-off-3.0'])
+    await cutOffAt('sh', '-c', 'rpm -U /root/cut-off-3.0-1.*.rpm')
+    const unasked = await mustStage(manager, {
+      wanted: [{ name: 'tool', version: '2.0' }],
+      folder: '/var/lib/slipway/two',
+    })
+    await machine.unplug()
+    expect(await runJob(machine, manager, unasked)).toMatchObject({ code: 0 })
+    expect(await manager.missing(unasked, signal)).toBeUndefined()
+    const found = await machine.run(['rpm', '-q', '--qf', '%{name} %{version}\n', 'cut-off', 'lib', 'tool'])
+    expect(found).toBe('cut-off 3.0\nlib 2.0\ntool 2.0\n')
+    await machine.run(['dnf', '-q', '--disablerepo=*', 'check'])
+    await machine.destroy()
+  })
+
   it('waits for the lock and names who has it', async () => {
     const words = '/run/waiting-job'
     const machine = await dnfMachine()
     const manager = managerOf(machine)
     const staged = await mustStage(manager, { wanted: [{ name: 'tool', version: '2.0' }] })
-    await machine.run(['systemd-run', '--quiet', '--unit=lock-holder', 'sleep', 'infinity'])
-    const holder = (await machine.run(['systemctl', 'show', '--property=MainPID', '--value', 'lock-holder'])).trim()
-    await machine.writeFile('/var/lib/dnf/rpmdb_lock.pid', holder)
-    const impatient = [...manager.jobArgv(staged).slice(0, -1), '0']
-    const { code, stdout } = await machine.exec(impatient, { env: packageJobEnv })
+    await lockFor(machine, '/usr/bin/sleep')
+    const { code, stdout } = await runImpatiently(machine, manager.jobArgv(staged))
     expect(stdout).toMatch(/^waiting: the package manager is in use by process [0-9]+ \(sleep\)$/m)
     expect(code).toBe(75)
     const waiting = runJobInto(words, machine, manager, staged)

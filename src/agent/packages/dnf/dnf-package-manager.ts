@@ -1,3 +1,4 @@
+import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { Host } from '../../../ports/host.ts'
 import type { PackageManager, StageResult } from '../package-manager.ts'
 import { unlessDiskFull } from '../package-reasons.ts'
@@ -13,7 +14,7 @@ import { readRpmStatus } from './rpm-status.ts'
 /** `program` is dnf, or yum where dnf 4 has only that name. */
 export function dnfPackageManager(host: Host, program: 'dnf' | 'yum'): PackageManager {
   const staging = (stage: () => Promise<StageResult>, signal: AbortSignal) =>
-    unlessOtherGeneration(host, program, signal, () => unlessDiskFull(stage))
+    unlessOtherGeneration(host, program, signal, () => unlessDiskFull(() => unlessUnreadable(stage)))
   return {
     kind: 'dnf',
     installed: async (names, signal) => {
@@ -32,5 +33,14 @@ export function dnfPackageManager(host: Host, program: 'dnf' | 'yum'): PackageMa
     },
     kubernetesRepositories: async (minor, signal) => switchesTo(await repositoriesOf(host, signal), minor),
     repositoryFiles: dnfRepositoryFiles,
+  }
+}
+
+async function unlessUnreadable(stage: () => Promise<StageResult>): Promise<StageResult> {
+  try {
+    return await stage()
+  } catch (error) {
+    if (!(error instanceof SlipwayError) || error.code !== 'PackagesBroken') throw error
+    return { ok: false, reason: { code: error.code, message: error.message } }
   }
 }

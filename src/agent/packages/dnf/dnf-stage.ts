@@ -15,6 +15,7 @@ import { type DnfFolder, onlineOptions, prepareDnfFolder } from './dnf-folder.ts
 import { writeDnfPlan } from './dnf-job.ts'
 import { fetchFailure, isRefusedByUs, parseDependents, parseOffers, parseSize, solveFailure } from './dnf-output.ts'
 import { pickRpmVersion } from './pick-rpm-version.ts'
+import { type Double, doublesOf, isOfSolver, leftBroken, repairCommand, repairTest } from './repair-doubles.ts'
 import { dnfName, parseRpms, type RpmStatus, readRpmStatus, rpmFormat } from './rpm-status.ts'
 import { besideRemovals, isSideBySide, sideBySideMarks } from './side-by-side.ts'
 
@@ -27,6 +28,8 @@ interface Transaction {
   readonly command: readonly string[]
   readonly wanted: readonly WantedPackage[]
   readonly unwanted: readonly UnwantedPackage[]
+  /** Never touched, held or not. */
+  readonly except?: readonly string[]
 }
 
 /** Holds are judged here, by who asked for what; the plugin would only make dnf do nothing. */
@@ -50,7 +53,7 @@ export async function stageDnf(
     const here = status.get(name)
     const offered = offers.offers.get(name) ?? []
     if (version === undefined && offered.length === 0 && here) continue
-    const have = here?.whole ? installedVersions(here) : []
+    const have = [...installedVersions(here), ...(here?.leftOver ?? [])]
     const picked = pickRpmVersion(offered, have, version)
     if (picked === undefined) return { ok: false, reason: versionUnknown(name, version, offered) }
     if (!have.includes(picked)) specs.push(`${name}-${picked}`)
@@ -90,7 +93,7 @@ export async function stageDnfUpgrade(
     ...(upgrade === 'Security' && sources.from === 'Host' ? ['--security'] : []),
     `--exclude=${[...except, ...held].join(',')}`,
   ]
-  const transaction = { host, folder, status, online, command, wanted: [], unwanted: [] }
+  const transaction = { host, folder, status, online, command, wanted: [], unwanted: [], except }
   const result = await stageTransaction(transaction, true, signal)
   if (!result.ok) return result
   return { ok: true, staged: { ...result.staged, keptBack: held.filter((name) => offered.has(name)) } }
@@ -134,7 +137,7 @@ export async function stageDnfReturn(
       ...besideRemovals(changed, status),
     ],
   }
-  await writeDnfPlan(host, back, heldIn(status), signal)
+  await writeDnfPlan(host, back, status, signal)
   return { ok: true, staged: back }
 }
 
@@ -174,34 +177,23 @@ async function removalRefused(
 }
 
 async function stageTransaction(transaction: Transaction, changes: boolean, signal: AbortSignal): Promise<StageResult> {
-  const { host, folder, status, online, command, wanted, unwanted } = transaction
+  const { host, folder, status, command, wanted, unwanted } = transaction
+  const refused = changes ? await fetchAll(transaction, command, signal) : undefined
+  if (refused) return { ok: false, reason: refused }
+  const taken = changes ? await downloaded(transaction, signal) : []
+  const repaired = await withRepairs(transaction, taken, signal)
+  if (!repaired.ok) return repaired
+  const { packages } = repaired
+  const noRoom = await bootRoomMissing(
+    host,
+    packages.map(({ name }) => name),
+  )
+  if (noRoom) return { ok: false, reason: noRoom }
   const held = heldIn(status)
-  let packages: readonly StagedPackage[] = []
-  if (changes) {
-    const tried = await runTool(host, [...online, '--assumeno', ...command], askMs, signal)
-    if (tried.exitCode !== 0 && !isRefusedByUs(tried)) return { ok: false, reason: solveFailure(tried, [...held]) }
-    const bytes = parseSize(tried.stdout, 'Total download size')
-    const full = await roomMissing(
-      host,
-      folder.archives,
-      [{ fileName: '', bytes }],
-      parseSize(tried.stdout, 'Installed size'),
-    )
-    if (full) return { ok: false, reason: full }
-    const download = [...online, '--downloadonly', `--destdir=${folder.archives}`, ...command]
-    const fetched = await runTool(host, download, downloadMs, signal)
-    if (fetched.exitCode !== 0) return { ok: false, reason: fetchFailure(fetched) }
-    packages = await downloaded(transaction, signal)
-    const names = packages.map(({ name }) => name)
-    const noRoom = await bootRoomMissing(host, names)
-    if (noRoom) return { ok: false, reason: noRoom }
-  }
   const asked = new Set(wanted.map(({ name }) => name))
   const inTheWay = packages.filter(({ name }) => held.has(name) && !asked.has(name)).map(({ name }) => name)
   if (inTheWay.length > 0)
     return { ok: false, reason: packageHeld(inTheWay, `${packages.length} packages would change`) }
-  const broken = leftBroken(transaction, packages)
-  if (broken) return { ok: false, reason: broken }
   const unchanged = wanted.flatMap(({ name, hold, version: wish }) => {
     const here = status.get(name)
     if (!here || packages.some((each) => each.name === name)) return []
@@ -216,20 +208,90 @@ async function stageTransaction(transaction: Transaction, changes: boolean, sign
     removals: unwanted.map(({ name, purge }) => ({ name, purge, previous: status.get(name)?.version ?? '?' })),
     keptBack: [],
   }
-  await writeDnfPlan(host, staged, held, signal)
+  await writeDnfPlan(host, staged, status, signal)
   return { ok: true, staged }
 }
 
-/** dnf leaves a version alone that is there, though another one is there too: the job would do nothing, and fail on an empty node. */
-function leftBroken({ status, online, wanted }: Transaction, packages: readonly StagedPackage[]): Reason | undefined {
-  const broken = wanted
-    .map(({ name }) => name)
-    .filter((name) => status.get(name)?.whole === false && !packages.some((each) => each.name === name))
-  if (broken.length === 0) return undefined
+/** What dnf would take for the command, put into the folder beside what is there. */
+async function fetchAll(
+  { host, folder, status, online }: Transaction,
+  command: readonly string[],
+  signal: AbortSignal,
+): Promise<Reason | undefined> {
+  const tried = await runTool(host, [...online, '--assumeno', ...command], askMs, signal)
+  if (tried.exitCode !== 0 && !isRefusedByUs(tried)) return solveFailure(tried, [...heldIn(status)])
+  const bytes = parseSize(tried.stdout, 'Total download size')
+  const growth = parseSize(tried.stdout, 'Installed size')
+  const full = await roomMissing(host, folder.archives, [{ fileName: '', bytes }], growth)
+  if (full) return full
+  const download = [...online, '--downloadonly', `--destdir=${folder.archives}`, ...command]
+  const fetched = await runTool(host, download, downloadMs, signal)
+  return fetched.exitCode === 0 ? undefined : fetchFailure(fetched)
+}
+
+type Repaired =
+  | { readonly ok: true; readonly packages: readonly StagedPackage[] }
+  | { readonly ok: false; readonly reason: Reason }
+
+/** The same transaction with what mends the doubles of the host. Those that nobody asked for stay where that cannot be done. */
+async function withRepairs(
+  transaction: Transaction,
+  taken: readonly StagedPackage[],
+  signal: AbortSignal,
+): Promise<Repaired> {
+  const { status, wanted, unwanted, except = [] } = transaction
+  const names = new Set(wanted.map(({ name }) => name))
+  const untouched = [...new Set([...except, ...heldIn(status)])].filter((name) => !names.has(name))
+  const settled = [...taken, ...unwanted].map(({ name }) => name)
+  const doubles = doublesOf(status, wanted, new Set([...untouched, ...settled]))
+  const asked = doubles.filter((each) => each.asked)
+  const repair = (some: readonly Double[]) => repaired(transaction, taken, some, untouched, signal)
+  if (asked.length < doubles.length) {
+    const all = await ifAble(repair(doubles))
+    if (all?.ok) return all
+    await dropOthers(transaction, taken)
+  }
+  return await repair(asked)
+}
+
+/** What may pass counts, too: work is not to wait for what nobody asked for. */
+async function ifAble(repair: Promise<Repaired>): Promise<Repaired | undefined> {
+  try {
+    return await repair
+  } catch (error) {
+    if (error instanceof SlipwayError && error.code === 'StagingFailed') return undefined
+    throw error
+  }
+}
+
+async function repaired(
+  transaction: Transaction,
+  taken: readonly StagedPackage[],
+  doubles: readonly Double[],
+  untouched: readonly string[],
+  signal: AbortSignal,
+): Promise<Repaired> {
+  const { host, status, online } = transaction
   const [program = 'dnf'] = online
-  return {
-    code: 'PackagesBroken',
-    message: `an interrupted transaction left several versions of ${broken.join(', ')} and this work does not replace them; look with "${program} check" and keep one of them by hand ("${program} remove --duplicates --disableexcludes=all")`,
+  const refused = (left: readonly { readonly name: string }[], why?: string): Repaired => ({
+    ok: false,
+    reason: leftBroken(program, left, why),
+  })
+  const why = doubles.length === 0 ? undefined : await fetchAll(transaction, repairCommand(doubles, untouched), signal)
+  if (why) return isOfSolver(why) ? refused(doubles, why.message) : { ok: false, reason: why }
+  const packages = doubles.length === 0 ? taken : await downloaded(transaction, signal)
+  const left = doubles.filter((each) => each.asked && !packages.some(({ name }) => name === each.name))
+  if (left.length > 0) return refused(left)
+  const mended = packages.filter(({ name }) => status.get(name)?.leftOver)
+  const test = mended.length === 0 ? undefined : await runTool(host, repairTest(packages), askMs, signal)
+  return test && test.exitCode !== 0 ? refused(mended, failureText(test)) : { ok: true, packages }
+}
+
+/** All that lies in the folder is taken for the transaction. */
+async function dropOthers({ host, folder }: Transaction, taken: readonly StagedPackage[]): Promise<void> {
+  for (const name of await host.files.names(folder.archives)) {
+    const path = `${folder.archives}/${name}`
+    if (!taken.some(({ file }) => file === path)) await host.files.remove(path)
   }
 }
 

@@ -8,8 +8,13 @@ import { failureText } from '../run-tool.ts'
 import { isSideBySide, parseProviders, sideBySideMarks } from './side-by-side.ts'
 import { isLockOf, parseLocks } from './version-locks.ts'
 
+export interface RpmPackage extends InstalledPackage {
+  /** The older versions that an interrupted transaction left beside it. */
+  readonly leftOver?: readonly string[]
+}
+
 /** By the name dnf uses: `name`, or `name.arch` for a foreign architecture. */
-export type RpmStatus = ReadonlyMap<string, InstalledPackage>
+export type RpmStatus = ReadonlyMap<string, RpmPackage>
 
 export const rpmFormat = '%{name}\\t%{epochnum}:%{version}-%{release}\\t%{arch}\\n'
 export const lockList = '/etc/dnf/plugins/versionlock.list'
@@ -19,9 +24,8 @@ export async function readRpmStatus(host: Host, signal: AbortSignal): Promise<Rp
   const env = { LC_ALL: 'C' }
   const native = await host.run({ argv: ['rpm', '--eval', '%_arch'], env }, signal)
   const listed = await host.run({ argv: ['rpm', '-qa', '--qf', rpmFormat], env, outputBytes: manyBytes }, signal)
-  for (const result of [native, listed]) {
-    if (result.exitCode !== 0) throw new SlipwayError('StepFailed', `rpm cannot be asked: ${failureText(result)}`)
-  }
+  if (native.exitCode !== 0) throw new SlipwayError('StepFailed', `rpm cannot be asked: ${failureText(native)}`)
+  if (listed.exitCode !== 0) throw unreadable(failureText(listed))
   const locks = parseLocks((await host.files.read(lockList)) ?? '')
   // It ends with an error where one of the marks is nowhere, which is usual.
   const marked = await host.run(
@@ -29,6 +33,12 @@ export async function readRpmStatus(host: Host, signal: AbortSignal): Promise<Rp
     signal,
   )
   return parseRpmStatus(listed.stdout, native.stdout.trim(), locks, parseProviders(marked.stdout))
+}
+
+/** Never rebuilt by the agent: what cannot be read is left out then, and rpm forgets that it is installed. */
+function unreadable(said: string): SlipwayError {
+  const message = `the rpm database cannot be read, as after an interrupted transaction: ${said}; copy /var/lib/rpm, repair it by hand with "rpmdb --rebuilddb", and see with "rpm -qa" that no package is missing`
+  return new SlipwayError('PackagesBroken', message)
 }
 
 export interface Rpm {
@@ -67,15 +77,16 @@ export function parseRpmStatus(
   }
   const packages = new Map<string, InstalledPackage>()
   for (const [name, rpms] of found) {
-    const [newest, ...older] = rpms.toSorted((a, b) => compareRpmVersions(b.version, a.version))
+    const [newest, ...others] = rpms.toSorted((a, b) => compareRpmVersions(b.version, a.version))
     if (!newest) continue
+    const older = others.map(({ version }) => version)
     const sideBySide = marked.has(newest.name) || isSideBySide(newest.name, [], [])
     packages.set(name, {
       ...newest,
       name,
       held: locks.some((lock) => isLockOf(lock, newest)),
       whole: older.length === 0 || sideBySide,
-      ...(sideBySide && older.length > 0 && { olderVersions: older.map(({ version }) => version) }),
+      ...(older.length > 0 && (sideBySide ? { olderVersions: older } : { leftOver: older })),
     })
   }
   return packages

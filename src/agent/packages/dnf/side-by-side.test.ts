@@ -154,59 +154,31 @@ describe('a kernel', () => {
   })
 })
 
-describe('a package that somebody else’s cut-off transaction left twice', () => {
-  const kubelets = ['1.35.4-150500.1.1', '1.36.3-150500.1.1'] as const
-  const bench = new StepBench(scriptOrder())
-  bench.answers({
-    'rpm --eval': 'x86_64\n',
-    'rpm -qa': kubelets.map((version) => `kubelet\t0:${version}\tx86_64\n`).join(''),
-    'rpm -q --qf': { exitCode: 1, stdout: 'no package provides installonlypkg(kernel)\n' },
-    'rm -rf': '',
-    'mkdir -p': '',
-    'sync -f': '',
-    '--showduplicates': kubelets.map((version) => `kubelet|0:${version}\n`).join(''),
-    '--assumeno':
-      'Package kubelet-1.36.3-150500.1.1.x86_64 is already installed.\nDependencies resolved.\nNothing to do.\n',
-    '--downloadonly': 'Nothing to do.\n',
-    '--userinstalled': 'kubelet\n',
-  })
-
-  it('is refused while the node still works, with what a person can do', async () => {
-    const request = { folder: '/staging/dnf', sources: { from: 'Host' as const } }
-    const wanted = [{ name: 'kubelet', version: '1.36.3' }]
-    const result = await stageDnf(bench.host, 'dnf', { ...request, wanted }, bench.signal)
-    expect(result).toMatchObject({
-      ok: false,
-      reason: {
-        code: 'PackagesBroken',
-        message: expect.stringMatching(/ of kubelet .*"dnf check".*remove --duplicates/),
-      },
-    })
-  })
-})
-
 describe('a transaction that was cut off', () => {
   let folder = ''
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
   /** What rpm is asked to do, with programs that only note how they are called. */
-  async function retried(files: readonly string[], beside: readonly string[]): Promise<readonly string[]> {
+  async function called(lists: Readonly<Record<string, readonly string[]>>): Promise<readonly string[]> {
     folder = await mkdtemp(join(tmpdir(), 'dnf-job-'))
     await mkdir(join(folder, 'plan'))
     await mkdir(join(folder, 'bin'))
-    for (const program of ['rpm', 'dnf']) {
+    for (const program of ['rpm', 'dnf', 'sync']) {
       const path = join(folder, 'bin', program)
-      await writeFile(path, `#!/bin/sh\necho "${program} $*" >>"${folder}/calls"\n`)
+      const noted = program === 'sync' ? 'syncs' : 'calls'
+      await writeFile(path, `#!/bin/sh\necho "${program} $*" >>"${folder}/${noted}"\n`)
       await chmod(path, 0o755)
     }
-    const lists = { files, beside, began: [], removals: [], 'files.sha256': [], held: [], released: [], automatic: [] }
-    for (const [name, lines] of Object.entries(lists)) {
+    const none = { beside: [], removals: [], 'files.sha256': [], doubled: [], held: [], released: [], automatic: [] }
+    for (const [name, lines] of Object.entries({ ...none, ...lists })) {
       await writeFile(join(folder, 'plan', name), lines.map((line) => `${line}\n`).join(''))
     }
     const [program = '', ...args] = dnfJobArgv('dnf', { ...staged, folder })
     await promisify(execFile)(program, args, { env: { PATH: `${folder}/bin:/usr/bin:/bin` } })
     return (await readFile(`${folder}/calls`, 'utf8')).trim().split('\n')
   }
+
+  const retried = (files: readonly string[], beside: readonly string[] = []) => called({ files, beside, began: [] })
 
   const flags = '--oldpackage --replacepkgs --replacefiles'
 
@@ -221,6 +193,21 @@ describe('a transaction that was cut off', () => {
   })
 
   it('upgrades all else as one', async () => {
-    expect(await retried(['/f/lib.rpm', '/f/tool.rpm'], [])).toEqual([`rpm -U /f/lib.rpm /f/tool.rpm ${flags}`])
+    expect(await retried(['/f/lib.rpm', '/f/tool.rpm'])).toEqual([`rpm -U /f/lib.rpm /f/tool.rpm ${flags}`])
+  })
+
+  it('begins as one that was cut off where somebody else’s left packages twice', async () => {
+    const files = ['/f/lib.rpm', '/f/tool.rpm']
+    expect(await called({ files, doubled: ['lib'] })).toEqual([`rpm -U /f/lib.rpm /f/tool.rpm ${flags}`])
+    expect(await called({ files })).toEqual([expect.stringMatching(/^dnf .* install \/f\/lib\.rpm \/f\/tool\.rpm$/)])
+  })
+
+  // Of all file systems, a mount of a server that is gone would never be synced.
+  it('syncs its mark and what the transaction wrote, not all that is mounted', async () => {
+    await called({ files: ['/f/lib.rpm'] })
+    const syncs = (await readFile(`${folder}/syncs`, 'utf8')).trim().split('\n')
+    expect(syncs).toEqual(['sync -f .', 'sync -f /', ...syncs.slice(2)])
+    expect(syncs).toEqual(expect.arrayContaining(['sync -f /usr', 'sync -f /var']))
+    expect(syncs).not.toContain('sync ')
   })
 })

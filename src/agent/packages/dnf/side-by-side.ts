@@ -53,8 +53,12 @@ export function besideRemovals(
 ): readonly StagedRemoval[] {
   return changed.flatMap(({ name, version, architecture, sideBySide }) => {
     if (!sideBySide || installedVersions(installed.get(name)).includes(version)) return []
-    const plain = name.endsWith(`.${architecture}`) ? name.slice(0, -architecture.length - 1) : name
-    const only = `${plain}-${version.replace(/^[0-9]+:/, '')}.${architecture}`
+    const only = `${plainName({ name, architecture })}-${version.replace(/^[0-9]+:/, '')}.${architecture}`
     return [{ name, previous: version, purge: true, only }]
   })
+}
+
+/** The name without the architecture that dnf adds to a foreign one. */
+export function plainName({ name, architecture }: Pick<InstalledPackage, 'name' | 'architecture'>): string {
+  return name.endsWith(`.${architecture}`) ? name.slice(0, -architecture.length - 1) : name
 }
