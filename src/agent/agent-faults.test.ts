@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AgentBench, idleAgent, kubernetesOrder, script, scriptOrder } from '../../test/agent/agent-bench.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
+import type { Driver } from './drivers/driver.ts'
 import { scriptDriver } from './drivers/script.ts'
 import { sha256 } from './journal/sealed-file.ts'
 
@@ -217,6 +218,74 @@ describe('a disk that fails', () => {
     bench.disk.failing = undefined
     await bench.clock.until(bench.hasEnded('Succeeded'))
     expect(bench.host.executions.map(({ step }) => step)).toEqual(['upgrade-kubelet', 'restart-kubelet'])
+  })
+})
+
+describe('a program that cannot be killed', () => {
+  async function stuck(): Promise<AgentBench> {
+    const bench = await idleAgent()
+    bench.host.behave = () => ({ ms: 24 * 3_600_000, exitCode: 0 })
+    bench.host.obeysKill = false
+    bench.cluster.place(scriptOrder({ timeout: '5m' }))
+    await bench.clock.until(() => bench.order?.reason !== undefined)
+    return bench
+  }
+  const reason = { code: 'StepStuck', message: expect.stringContaining('was told to end and does not end') }
+
+  it('is told when it was to be gone, and waited for with nothing beside it', async () => {
+    const bench = await stuck()
+    expect(bench.clock.monotonicMs()).toBeLessThan(6 * 60_000)
+    expect(bench.order).toMatchObject({ state: 'Running', reason })
+    await bench.clock.advance(3_600_000)
+    expect(bench.order).toMatchObject({ state: 'Running', reason })
+    expect(bench.host.executions).toHaveLength(1)
+    bench.host.killJobs()
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(bench.order?.reason?.code).toBe('StepTimedOut')
+  })
+
+  it('is told again in another life of the agent', async () => {
+    const bench = await stuck()
+    bench.kill()
+    bench.restart()
+    await bench.clock.until(() => bench.host.ended_.length === 2)
+    await bench.clock.advance(30_000)
+    expect(bench.order).toMatchObject({ state: 'Running', reason })
+    bench.host.killJobs()
+    await bench.clock.until(bench.hasEnded('Failed'))
+  })
+
+  it('holds up with its reason no longer than it is there', async () => {
+    const bench = await idleAgent()
+    bench.kill()
+    const steps: Driver['steps'] = (order) =>
+      scriptDriver.steps(order).map((step) => ({ ...step, attempts: 2, timeoutMs: 60_000 }))
+    bench.drivers = [{ ...scriptDriver, steps }]
+    bench.host.behave = () => ({ ms: 24 * 3_600_000, exitCode: 0 })
+    bench.host.obeysKill = false
+    bench.restart()
+    bench.cluster.place(scriptOrder())
+    await bench.clock.until(() => bench.order?.reason?.code === 'StepStuck')
+    bench.host.killJobs()
+    await bench.clock.until(() => bench.order?.reason === undefined)
+    expect(bench.host.executions).toHaveLength(1)
+    expect(bench.order?.state).toBe('Running')
+  })
+})
+
+describe('a program that leaves behind what cannot be killed', () => {
+  it.each([
+    { name: 'ended well', ms: 60_000, exitCode: 0, state: 'Succeeded' },
+    { name: 'failed', ms: 60_000, exitCode: 3, state: 'Failed' },
+    { name: 'ended just before its time was over', ms: 295_000, exitCode: 0, state: 'Succeeded' },
+  ])('has ended as its exit code says: it $name', async ({ ms, exitCode, state }) => {
+    const bench = await idleAgent()
+    bench.host.behave = () => ({ ms, exitCode, leavesBehind: true })
+    bench.cluster.place(scriptOrder({ timeout: '5m' }))
+    await bench.clock.until(() => bench.order?.finishedAt !== undefined)
+    expect(bench.order).toMatchObject({ state, ...(exitCode !== 0 && { reason: { code: 'StepFailed' } }) })
+    expect(bench.host.ended_).toEqual([])
+    expect(bench.clock.monotonicMs()).toBeLessThan(ms + 120_000)
   })
 })
 

@@ -4,16 +4,19 @@
 import type { StepStart } from '../api/journal.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
 import { backOffMs } from '../kube/back-off.ts'
+import { LinkedAbort } from '../kube/linked-abort.ts'
 import { sleep } from '../kube/sleep.ts'
 import type { HeldProcess } from '../ports/host.ts'
 import { actOnce } from './act-once.ts'
+import { endWait, stuckWait } from './end-waits.ts'
 import { jobName } from './job-name.ts'
-import { lookingAtLog } from './log-waits.ts'
+import { logWait } from './log-waits.ts'
 import type { Permission, Refusal } from './permission.ts'
 import type { FailedStep } from './report.ts'
 import { type Ending, knowing, type Start, type StepRun, type Tally } from './step-run.ts'
 import { codeOf, judge, messageOf, readTail } from './step-verdict.ts'
 import { stuckCode } from './stuck-disk.ts'
+import { tellingWaits } from './telling-waits.ts'
 
 export type StepOutcome =
   | { readonly outcome: 'done' }
@@ -167,18 +170,38 @@ async function awaitEnd(run: StepRun, begun: StepStart, signal: AbortSignal): Pr
   const { host, folder, index, step } = run
   // What the agent did itself ended with the agent.
   if ('act' in step) return { state: 'gone' }
-  const { result, log } = folder.pathsOf(index, begun.starts)
+  const { result, log: logPath } = folder.pathsOf(index, begun.starts)
   const state = await host.look(begun.process, result)
   if (state.state !== 'running') return state
   const orderLeftMs = run.orderDeadline.leftMs()
   const stepLeftMs = step.timeoutMs === undefined ? orderLeftMs : step.timeoutMs - (await run.time.ranMs(begun))
-  const work = () => endsWithin(run, begun, Math.max(0, Math.min(orderLeftMs, stepLeftMs)), signal)
+  const log = run.log.with({ order: run.context.order.id, step: step.name })
+  // How it went is known. What it left behind may hang in the kernel, and is not waited for.
+  const exited = new LinkedAbort(signal)
+  const work = async () => {
+    try {
+      if (await endsWithin(run, begun, Math.max(0, Math.min(orderLeftMs, stepLeftMs)), exited.signal)) return true
+      const { state } = await host.look(begun.process, result)
+      return state === 'exited'
+    } catch (error) {
+      if (signal.aborted || !exited.signal.aborted) throw error
+      log.warn('step has ended, but something it left behind has not')
+      return true
+    } finally {
+      exited.abort('the wait is over')
+    }
+  }
   const { waitsFor } = step
-  const waits = waitsFor && { clock: run.clock, disk: host.disk, logPath: log, waitsFor, tell: run.onWaiting }
-  const hasEnded = await (waits ? lookingAtLog(waits, work, signal) : work())
+  const { clock, onWaiting: tell } = run
+  const looks = [
+    endWait(run, begun, () => exited.abort('its result is there')),
+    ...(waitsFor ? [logWait({ clock, disk: host.disk, logPath, waitsFor })] : []),
+  ]
+  const hasEnded = await tellingWaits({ clock, log, looks, tell }, work, signal)
   if (hasEnded) return host.look(begun.process, result)
-  run.log.warn('step takes too long and is ended', { order: run.context.order.id, step: step.name })
-  await host.end(begun.process, graceMs, signal)
+  log.warn('step takes too long and is ended')
+  const stuck = { clock, log, looks: [stuckWait(run, graceMs)], tell }
+  await tellingWaits(stuck, () => host.end(begun.process, graceMs, signal), signal)
   return { state: 'timedOut', afterMs: await run.time.ranMs(begun) }
 }
 

@@ -153,6 +153,8 @@ const outcome = {
   NodesFailed: 'more nodes failed than the update tolerates',
   StepFailed: 'a step on the host failed; its last lines are quoted, and slipway logs NODE has more',
   StepTimedOut: 'a step on the host took longer than it may; it was ended',
+  StepStuck:
+    'a program on the host was told to end and does not, also not by SIGKILL: as a rule the storage it waits for is gone. Bring that back or boot the host; nothing starts beside it meanwhile',
   GateFailed:
     'a gate did not hold, or was not known, within its time-out; put right what it names: before a node it then goes on by itself',
   HookFailed:

@@ -18,11 +18,13 @@ export interface Behaviour {
   readonly exitCode: number
   readonly output?: string
   readonly effect?: () => void
+  /** Something of it is there until `killJobs`, though its result is. */
+  readonly leavesBehind?: boolean
 }
 
 interface Running {
   readonly job: Job
-  state: 'held' | 'running' | 'over'
+  state: 'held' | 'running' | 'left' | 'over'
   readonly waiters: (() => void)[]
 }
 
@@ -39,6 +41,8 @@ export class FakeHost implements Host {
   /** Every job that was let run: its step, and whether it came to its end. */
   readonly executions: { readonly argv: readonly string[]; readonly step: string; ended: boolean }[] = []
   readonly ended_: string[] = []
+  /** False: what is killed goes on until `killJobs`, as what waits for storage that is gone. */
+  obeysKill = true
   answer: (command: Command) => CommandResult = () => ({ exitCode: 127, stdout: '', stderr: '' })
   reboots = 0
   /** A machine that obeys never answers: its agent goes down with it. */
@@ -94,7 +98,7 @@ export class FakeHost implements Host {
 
   look(identity: ProcessIdentity, resultPath: string): Promise<JobState> {
     const process = this.#find(identity)
-    if (process && process.state !== 'over') return Promise.resolve({ state: 'running' })
+    if (process?.state === 'held' || process?.state === 'running') return Promise.resolve({ state: 'running' })
     const result = this.disk.files.get(resultPath)?.content
     return Promise.resolve(result === undefined ? { state: 'gone' } : { state: 'exited', exitCode: Number(result) })
   }
@@ -108,18 +112,22 @@ export class FakeHost implements Host {
     })
   }
 
-  end(identity: ProcessIdentity): Promise<void> {
+  end(identity: ProcessIdentity, _graceMs = 0, signal = new AbortController().signal): Promise<void> {
     const process = this.#find(identity)
-    if (process) {
-      this.ended_.push(process.job.env.SLIPWAY_STEP ?? '')
-      this.#over(process)
-    }
-    return Promise.resolve()
+    if (!process) return Promise.resolve()
+    this.ended_.push(process.job.env.SLIPWAY_STEP ?? '')
+    if (this.obeysKill) this.#over(process)
+    return this.ended(identity, signal)
   }
 
   /** The agent is dead: what it held ends without having run. */
   dropHeld(): void {
     for (const process of this.#processes.values()) if (process.state === 'held') this.#over(process)
+  }
+
+  /** Somebody kills what runs: none of it leaves a result. */
+  killJobs(): void {
+    for (const process of this.#processes.values()) this.#over(process)
   }
 
   losePower(chance: () => number): void {
@@ -134,14 +142,15 @@ export class FakeHost implements Host {
     const { job } = process
     const execution = { argv: job.argv, step: job.env.SLIPWAY_STEP ?? '', ended: false }
     this.executions.push(execution)
-    const { ms, exitCode, output, effect } = this.behave(job)
+    const { ms, exitCode, output, effect, leavesBehind } = this.behave(job)
     if (output !== undefined) this.disk.putResult(job.logPath, output)
     const over = () => {
       if (process.state !== 'running') return
       execution.ended = true
       effect?.()
       this.disk.putResult(job.resultPath, `${exitCode}\n`)
-      this.#over(process)
+      if (leavesBehind) process.state = 'left'
+      else this.#over(process)
     }
     if (ms === 0) over()
     else this.#clock.after(ms, over)

@@ -33,6 +33,18 @@ describe('what systemctl shows', () => {
     },
     { name: 'failed', text: 'MainPID=0\nActiveState=failed\nInvocationID=ab\n', isRunning: false, invocation: 'ab' },
     { name: 'not there', text: 'MainPID=0\nActiveState=inactive\nInvocationID=\n', isRunning: false, invocation: '' },
+    {
+      name: 'given up, with processes that cannot be killed',
+      text: 'MainPID=0\nActiveState=failed\nInvocationID=ab\nTasksCurrent=2\n',
+      isRunning: true,
+      invocation: 'ab',
+    },
+    ...['0', '[not set]', '18446744073709551615'].map((tasks) => ({
+      name: `failed, with ${tasks} tasks`,
+      text: `MainPID=0\nActiveState=failed\nInvocationID=ab\nTasksCurrent=${tasks}\n`,
+      isRunning: false,
+      invocation: 'ab',
+    })),
   ])('a unit that is $name', ({ text, isRunning, invocation }) => {
     expect(parseUnitState(text)).toMatchObject({ isRunning, invocation })
   })

@@ -112,7 +112,14 @@ export class UnitJobs implements JobKeeper {
 
   async #look(unit: string, signal: AbortSignal): Promise<UnitState> {
     const { exitCode, stdout, stderr } = await this.#systemctl(
-      ['show', unit, '--property=ActiveState', '--property=InvocationID', '--property=MainPID'],
+      [
+        'show',
+        unit,
+        '--property=ActiveState',
+        '--property=InvocationID',
+        '--property=MainPID',
+        '--property=TasksCurrent',
+      ],
       signal,
     )
     if (exitCode !== 0) {
