@@ -107,6 +107,37 @@ it('survives any sequence of deaths and power losses', async () => {
   )
 })
 
+describe('a program that was killed while no agent looked', () => {
+  it('is not run again in the same boot where its effect cannot be looked at', async () => {
+    const bench = new AgentBench()
+    bench.cluster.place(scriptOrder())
+    bench.start()
+    await bench.clock.until(() => bench.host.executions.length === 1)
+    bench.kill()
+    bench.host.killJobs()
+    bench.restart()
+    await bench.clock.until(bench.hasEnded('Failed'))
+    expect(bench.host.executions).toHaveLength(1)
+    expect(bench.order?.reason?.message).toContain('whether it did its work is not known')
+  })
+
+  it('is run again where it can, if it is not there', async () => {
+    const bench = new AgentBench()
+    bench.cluster.place(kubernetesOrder())
+    bench.start()
+    await bench.clock.until(() => bench.host.executions.length === 1)
+    bench.kill()
+    bench.host.killJobs()
+    bench.restart()
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    expect(bench.host.executions.map(({ step }) => step)).toEqual([
+      'upgrade-kubelet',
+      'upgrade-kubelet',
+      'restart-kubelet',
+    ])
+  })
+})
+
 it('a step cut off by a reboot is not run again when the order was withdrawn meanwhile', async () => {
   const bench = new AgentBench()
   bench.cluster.place(scriptOrder())

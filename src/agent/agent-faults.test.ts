@@ -208,6 +208,45 @@ describe('a disk that fails', () => {
     expect(bench.host.executions).toHaveLength(1)
   })
 
+  it('a disk with no room for the result of a step has it not begun, and is no failure of it', async () => {
+    const bench = await idleAgent()
+    bench.host.onHold = () => {
+      throw new SlipwayError('DiskFull', '/var/lib/slipway/orders/op-1/logs/x: ENOSPC', {
+        path: '/var/lib/slipway/orders/op-1/logs/x',
+      })
+    }
+    bench.cluster.place(scriptOrder())
+    await bench.clock.until(bench.hasEnded('RequiresAttention'))
+    expect(bench.order?.reason).toMatchObject({
+      code: 'JournalUnwritable',
+      message: expect.stringContaining('ENOSPC'),
+    })
+    bench.host.onHold = () => undefined
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    expect(bench.host.executions).toHaveLength(1)
+  })
+
+  it('a disk that is full just when a script ends is waited for and told, also beyond its time', async () => {
+    const bench = await idleAgent()
+    bench.host.fillUp()
+    bench.cluster.place(scriptOrder({ timeout: '30m' }))
+    await bench.clock.until(() => bench.order?.reason !== undefined)
+    expect(bench.order).toMatchObject({
+      state: 'Running',
+      reason: { code: 'JournalUnwritable', message: expect.stringContaining('DiskFull') },
+    })
+    await bench.clock.advance(40 * 60_000)
+    expect(bench.order?.state).toBe('Running')
+    expect(bench.host.ended_).toEqual([])
+    bench.kill()
+    bench.restart()
+    await bench.clock.advance(60_000)
+    bench.host.makeRoom()
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    expect(bench.order?.reason).toBeUndefined()
+    expect(bench.host.executions).toHaveLength(1)
+  })
+
   it('a disk that is full just when a step ends does not run it again', async () => {
     const bench = await idleAgent()
     bench.cluster.place(kubernetesOrder())
@@ -286,6 +325,18 @@ describe('a program that leaves behind what cannot be killed', () => {
     expect(bench.order).toMatchObject({ state, ...(exitCode !== 0 && { reason: { code: 'StepFailed' } }) })
     expect(bench.host.ended_).toEqual([])
     expect(bench.clock.monotonicMs()).toBeLessThan(ms + 120_000)
+  })
+
+  it('is waited for where its exit code comes late', async () => {
+    const bench = await idleAgent()
+    bench.host.behave = () => ({ ms: 60_000, exitCode: 0, leavesBehind: true })
+    bench.host.fillUp()
+    bench.cluster.place(scriptOrder({ timeout: '5m' }))
+    await bench.clock.advance(600_000)
+    expect(bench.order).toMatchObject({ state: 'Running', reason: { code: 'JournalUnwritable' } })
+    bench.host.makeRoom()
+    await bench.clock.until(bench.hasEnded('Succeeded'))
+    expect(bench.logged('something it left behind has not')).toHaveLength(1)
   })
 })
 

@@ -251,7 +251,7 @@ async function isRunning({ shop, folder }: Task, index: number): Promise<boolean
   const { begun } = folder.steps[index] ?? {}
   if (!begun) return false
   const { state } = await shop.host.look(begun.process, folder.pathsOf(index, begun.starts).result)
-  return state === 'running'
+  return state === 'running' || state === 'unwritten'
 }
 
 function undoOf({ shop, folder, order }: Task, failed?: number): UndoPlan {

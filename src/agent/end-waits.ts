@@ -26,10 +26,10 @@ export function stuckWait({ clock, step }: StepRun, graceMs: number): LookForWai
 const endEveryMs = 30_000
 
 /**
- * It has said how it ended and left behind what does not end: then nobody need wait any longer. Seen
+ * It has ended, and either cannot say how, or has said it and left behind what does not end: then nobody need wait any longer. Seen
  * twice: every program that ends is so for a moment.
  */
-export function endWait({ host, folder, index }: StepRun, begun: StepStart, onExited: () => void): LookForWait {
+export function endWait({ host, step, folder, index }: StepRun, begun: StepStart, onExited: () => void): LookForWait {
   const { result } = folder.pathsOf(index, begun.starts)
   let last: JobState['state'] | undefined
   return {
@@ -39,7 +39,9 @@ export function endWait({ host, folder, index }: StepRun, begun: StepStart, onEx
       const isLasting = state === last
       last = state
       if (isLasting && state === 'exited') onExited()
-      return undefined
+      if (!isLasting || state !== 'unwritten') return undefined
+      const message = `step ${step.name} has ended, but its exit code cannot be written to ${result}: DiskFull, or a disk that does not answer. Free space there; nothing is run again meanwhile`
+      return { code: 'JournalUnwritable', message }
     },
   }
 }

@@ -98,6 +98,20 @@ describe('a package step that waits for the lock', () => {
     expect(bench.order?.steps[0]?.attempts).toBe(3)
   })
 
+  it('says so also where the host could not be asked once how the job is', async () => {
+    const { bench, say } = await installing()
+    const { look } = bench.host
+    bench.host.look = () => Promise.reject(new Error('systemd says nothing'))
+    await wait(bench, say, 33)
+    bench.host.look = look
+    expect(bench.logged('systemd says nothing')).toHaveLength(1)
+    expect(bench.order?.reason).toEqual(held)
+    await wait(bench, say, 33)
+    expect(bench.order?.reason).toEqual(held)
+    bench.host.fillUp()
+    await bench.clock.until(() => bench.order?.reason?.code === 'JournalUnwritable')
+  })
+
   it('is not taken for one where its words only look like it', async () => {
     const { bench, say } = await installing()
     say('Setting up kubelet (1.36.3) ...\nnot waiting: for anybody\n')

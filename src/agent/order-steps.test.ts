@@ -11,7 +11,15 @@ const leaderDriver: Driver = {
   name: 'control-plane',
   concerns: () => true,
   inspect: () => Promise.resolve({}),
-  steps: () => [{ name: 'move-leader', disruptive: false, attempts: 1, argv: () => Promise.resolve(['move-leader']) }],
+  steps: () => [
+    {
+      name: 'move-leader',
+      disruptive: false,
+      attempts: 1,
+      showsEffect: false,
+      argv: () => Promise.resolve(['move-leader']),
+    },
+  ],
   undo: { possible: true, steps: () => [] },
 }
 

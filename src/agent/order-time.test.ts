@@ -19,7 +19,13 @@ function driver(...steps: readonly Pick<JobStep, 'name' | 'timeoutMs'>[]): Drive
     concerns: () => true,
     inspect: () => Promise.resolve({}),
     steps: () =>
-      steps.map((step) => ({ disruptive: false, attempts: 1, argv: () => Promise.resolve([step.name]), ...step })),
+      steps.map((step) => ({
+        disruptive: false,
+        attempts: 1,
+        showsEffect: false,
+        argv: () => Promise.resolve([step.name]),
+        ...step,
+      })),
     undo: { possible: false, because: 'it is of no use', endsUndo: 'Never' },
   }
 }

@@ -1,5 +1,5 @@
 // Rule 4: a step runs at most once to its end. Its process is held until its identity is journalled, so a restarted agent finds
-// it again; it is run anew only when the machine booted in between, or when it provably left neither process nor result.
+// it again; it is run anew only when the machine booted in between, when it was never let run, or when its effect can be looked at.
 
 import type { StepStart } from '../api/journal.ts'
 import { SlipwayError } from '../api/slipway-error.ts'
@@ -8,6 +8,7 @@ import { LinkedAbort } from '../kube/linked-abort.ts'
 import { sleep } from '../kube/sleep.ts'
 import type { HeldProcess } from '../ports/host.ts'
 import { actOnce } from './act-once.ts'
+import type { Step } from './drivers/driver.ts'
 import { endWait, stuckWait } from './end-waits.ts'
 import { jobName } from './job-name.ts'
 import { logWait } from './log-waits.ts'
@@ -25,7 +26,7 @@ export type StepOutcome =
 
 const graceMs = 10_000
 const logBytes = 8 * 1024 * 1024
-/** A start that vanished in the same boot is taken for one the agent's death kept from running; more often is no accident. */
+/** Starts that the agent's death kept from running, or cut off where the effect can be looked at; more often is no accident. */
 const cutOffsAllowed = 5
 const retryBackOff = { baseMs: 1_000, maxMs: 30_000 }
 
@@ -64,9 +65,8 @@ async function conclude(
 ): Promise<StepOutcome | { readonly tally: Tally; readonly failed: FailedStep | undefined }> {
   const failed = await judge(run, begun, ending, signal)
   if (!failed) return await finish(run, begun)
-  if (ending.state === 'gone' && adopted) {
-    // The machine was booted, or the agent died before it could let the process run. It has failed at nothing yet.
-    const rebooted = begun.process.bootId !== (await run.host.bootId())
+  const rebooted = begun.process.bootId !== (await run.host.bootId())
+  if (isCutOff(run.step, ending, adopted, rebooted)) {
     const cutOff = begun.cutOff + (rebooted ? 0 : 1)
     if (cutOff <= cutOffsAllowed || run.step.waits) return { tally: { ...begun, cutOff }, failed: undefined }
     return { outcome: 'failed', failed }
@@ -77,6 +77,16 @@ async function conclude(
   const waitMs = backOffMs(retryBackOff, failures, run.random)
   await sleep(run.clock, Math.min(run.orderDeadline.leftMs(), waitMs), signal)
   return { tally: { ...begun, failures }, failed }
+}
+
+/**
+ * It has failed at nothing yet. A program that was let run and vanished in the same boot may have done all it was for: where that
+ * cannot be looked at it has failed.
+ */
+function isCutOff(step: Step, ending: Ending, adopted: boolean, rebooted: boolean): boolean {
+  if (ending.state === 'unrun') return true
+  if (ending.state !== 'gone' || !adopted) return false
+  return rebooted || 'act' in step || step.showsEffect
 }
 
 /** Whether it holds already. A host that cannot be looked at is looked at again, as long as the order has time. */
@@ -139,7 +149,8 @@ async function start(
   try {
     held = await host.hold(job, signal)
   } catch (error) {
-    if (signal.aborted) throw error
+    // A disk that holds no result lets nothing run: it is tried again when that was put right.
+    if (signal.aborted || stuckCode(error, '') !== undefined) throw error
     return { begun: begin({ pid: 0, startTime: '', bootId: await host.bootId() }), error }
   }
   const begun = begin(held.identity)
@@ -172,7 +183,7 @@ async function awaitEnd(run: StepRun, begun: StepStart, signal: AbortSignal): Pr
   if ('act' in step) return { state: 'gone' }
   const { result, log: logPath } = folder.pathsOf(index, begun.starts)
   const state = await host.look(begun.process, result)
-  if (state.state !== 'running') return state
+  if (state.state !== 'running' && state.state !== 'unwritten') return state
   const orderLeftMs = run.orderDeadline.leftMs()
   const stepLeftMs = step.timeoutMs === undefined ? orderLeftMs : step.timeoutMs - (await run.time.ranMs(begun))
   const log = run.log.with({ order: run.context.order.id, step: step.name })
@@ -182,7 +193,9 @@ async function awaitEnd(run: StepRun, begun: StepStart, signal: AbortSignal): Pr
     try {
       if (await endsWithin(run, begun, Math.max(0, Math.min(orderLeftMs, stepLeftMs)), exited.signal)) return true
       const { state } = await host.look(begun.process, result)
-      return state === 'exited'
+      // It took no longer than it may. Ended now, it would lose how it went.
+      if (state === 'unwritten') await host.ended(begun.process, exited.signal)
+      return state === 'unwritten' || state === 'exited'
     } catch (error) {
       if (signal.aborted || !exited.signal.aborted) throw error
       log.warn('step has ended, but something it left behind has not')

@@ -39,10 +39,18 @@ export async function judge(
       return failed(codeOf(ending.error), `step ${name} failed: ${messageOf(ending.error)}`)
     case 'notStarted':
       return failed('StepFailed', `step ${name} could not be started: ${messageOf(ending.error)}`)
+    case 'unrun':
+      return failed('StepFailed', `step ${name} was never let run: who held it ended first, again and again`)
     case 'gone':
     case 'running':
-      return failed('StepFailed', `step ${name} was killed: it left no exit code`)
+    case 'unwritten':
+      return failed('StepFailed', `step ${name} was killed: it left no exit code${doubtAbout(run.step)}`)
   }
+}
+
+function doubtAbout(step: Step): string {
+  if ('act' in step || step.showsEffect) return ''
+  return ', and whether it did its work is not known: look at the host before it is retried'
 }
 
 async function whatIsMissing(run: StepRun, begun: StepStart, signal: AbortSignal): Promise<string | undefined> {

@@ -10,6 +10,7 @@ import { planUndo } from './undo-plan.ts'
 
 const step = (name: string): Step => ({
   ...{ name, disruptive: false, attempts: 1 },
+  showsEffect: false,
   argv: () => Promise.resolve([name]),
 })
 

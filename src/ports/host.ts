@@ -40,9 +40,13 @@ export interface HeldProcess {
 
 export type JobState =
   | { readonly state: 'running' }
+  /** It has ended by itself, but its exit code finds no room on the disk: it is written as soon as there is some. */
+  | { readonly state: 'unwritten' }
   /** It ended by itself. */
   | { readonly state: 'exited'; readonly exitCode: number }
-  /** It is not there and left no result: killed, or cut off by a reboot. */
+  /** It is not there and was never let run: nothing of it has run. Known only in the boot in which it was started. */
+  | { readonly state: 'unrun' }
+  /** It is not there, may have run and left no result: killed, or cut off by a reboot. */
   | { readonly state: 'gone' }
 
 /** A short program that is run to its end: to look at something, or to change something small. */
@@ -87,7 +91,10 @@ export interface Host {
    * a time that no shutdown takes. What comes after is another boot id, or nothing.
    */
   reboot(signal: AbortSignal): Promise<void>
-  /** Starts the job, held until `release`: a transient systemd unit, or its own process group. It outlives the agent. */
+  /**
+   * Starts the job, held until `release`: a transient systemd unit, or its own process group. It outlives the agent. Throws DiskFull
+   * where there is no room for its result: a job that cannot say how it ended is not begun.
+   */
   hold(job: Job, signal: AbortSignal): Promise<HeldProcess>
   look(process: ProcessIdentity, resultPath: string): Promise<JobState>
   /** Resolves when the process is not running any more (at once if it is not); a job of an earlier boot is not running. */

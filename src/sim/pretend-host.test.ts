@@ -37,7 +37,7 @@ describe('pretend host', () => {
     const { made, clock } = await host(undefined, undefined, 3)
     const held = await made.hold(job('/bin/sh', 'x'), signal)
     await clock.run({ limitMs: 10_000 })
-    expect(await made.look(held.identity, '/state/result')).toEqual({ state: 'gone' })
+    expect(await made.look(held.identity, '/state/result')).toEqual({ state: 'unrun' })
     await held.release()
     expect(await made.look(held.identity, '/state/result')).toEqual({ state: 'running' })
     await clock.run({ limitMs: 10_000 })
@@ -85,6 +85,9 @@ describe('pretend host', () => {
     await clock.run({ limitMs: 500 })
     await ending
     expect(made.executions.map(({ outcome }) => outcome)).toEqual(['power-lost', 'killed'])
+    expect(await made.look(second.identity, '/state/result')).toEqual({ state: 'gone' })
+    const heir = await host(disk, clock)
+    expect(await heir.made.look(second.identity, '/state/result')).toEqual({ state: 'gone' })
   })
 
   it('a restarted kubelet reports what is installed; an agent that dies is started again and finds its job', async () => {

@@ -17,7 +17,7 @@ import type { HostFiles } from '../ports/host-files.ts'
 import type { Random } from '../ports/random.ts'
 import { DiskFiles } from './disk-files.ts'
 import { pretendManifests } from './pretend-control-plane.ts'
-import { forgetJob, type KeptJob, keepJob, keptJobs } from './pretend-jobs.ts'
+import { forgetJob, type KeptJob, keepJob, keepKilled, keptJobs, wasKilled } from './pretend-jobs.ts'
 import { type PretendState, pretendFolder, readPretendState, writeDurably, writePretendState } from './pretend-state.ts'
 import { versionsOnOffer } from './pretend-versions.ts'
 
@@ -210,7 +210,7 @@ export class PretendHost implements Host {
     await this.state()
     if (this.#find(process) !== undefined) return { state: 'running' }
     const result = await this.disk.read(resultPath)
-    if (result === undefined) return { state: 'gone' }
+    if (result === undefined) return { state: (await this.#hasRun(process)) ? 'gone' : 'unrun' }
     const exitCode = Number.parseInt(result, 10)
     return Number.isInteger(exitCode) ? { state: 'exited', exitCode } : { state: 'gone' }
   }
@@ -237,6 +237,11 @@ export class PretendHost implements Host {
     const gone = this.ended(process, signal)
     this.#options.clock.after(Math.min(graceMs, endingMs), () => this.#finish(running, 'killed'))
     await gone
+  }
+
+  /** As far as it can be told: of another boot nothing is known. */
+  async #hasRun({ pid, bootId }: ProcessIdentity): Promise<boolean> {
+    return bootId !== (await this.bootId()) || (await wasKilled(this.disk, pid))
   }
 
   #find(process: ProcessIdentity): RunningJob | undefined {
@@ -315,7 +320,8 @@ export class PretendHost implements Host {
     running.cancel()
     this.#running.delete(running.identity.pid)
     running.execution.outcome = outcome
-    if (outcome !== 'power-lost') void forgetJob(this.disk, running.identity.pid)
+    const { pid } = running.identity
+    if (outcome !== 'power-lost') void (outcome === 'killed' ? keepKilled(this.disk, pid) : forgetJob(this.disk, pid))
     running.execution.endedMs = this.#options.clock.monotonicMs()
     for (const wake of running.waiting) wake()
   }

@@ -35,6 +35,15 @@ export async function forgetJob(disk: Disk, pid: number): Promise<void> {
   if ((await disk.read(pathOf(pid))) !== undefined) await disk.remove(pathOf(pid))
 }
 
+/** It ran, and left no result. */
+export async function keepKilled(disk: Disk, pid: number): Promise<void> {
+  if ((await disk.read(pathOf(pid))) !== undefined) await disk.rename(pathOf(pid), killedPath(pid))
+}
+
+export async function wasKilled(disk: Disk, pid: number): Promise<boolean> {
+  return (await disk.bytes(killedPath(pid))) !== undefined
+}
+
 export async function keptJobs(disk: Disk): Promise<readonly KeptJob[]> {
   const kept: KeptJob[] = []
   for (const name of await disk.names(jobsFolder)) {
@@ -42,6 +51,10 @@ export async function keptJobs(disk: Disk): Promise<readonly KeptJob[]> {
     if (text) kept.push(keptJobSchema.parse(JSON.parse(text)))
   }
   return kept
+}
+
+function killedPath(pid: number): string {
+  return `${jobsFolder}/${pid}.killed`
 }
 
 function pathOf(pid: number): string {

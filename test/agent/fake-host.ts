@@ -24,7 +24,8 @@ export interface Behaviour {
 
 interface Running {
   readonly job: Job
-  state: 'held' | 'running' | 'left' | 'over'
+  state: 'held' | 'running' | 'unwritten' | 'left' | 'over'
+  hasRun: boolean
   readonly waiters: (() => void)[]
 }
 
@@ -36,6 +37,8 @@ export class FakeHost implements Host {
   #nextPid = 100
   #files: { readonly disk: MemoryDisk; readonly files: HostFiles } | undefined
   #processes = new Map<number, Running>()
+  #hasRoom = true
+  readonly #unwritten: (() => void)[] = []
   facts_: HostFacts = { os: 'Pretend 1', kernel: '6.1', architecture: 'amd64', kubelet: 'v1.35.4', versionsOnOffer: [] }
   behave: (job: Job) => Behaviour = () => ({ ms: 1000, exitCode: 0 })
   /** Every job that was let run: its step, and whether it came to its end. */
@@ -84,7 +87,7 @@ export class FakeHost implements Host {
   hold(job: Job): Promise<HeldProcess> {
     const pid = this.#nextPid++
     const boot = this.#boot
-    const process: Running = { job, state: 'held', waiters: [] }
+    const process: Running = { job, state: 'held', hasRun: false, waiters: [] }
     this.#processes.set(pid, process)
     this.onHold()
     return Promise.resolve({
@@ -98,9 +101,11 @@ export class FakeHost implements Host {
 
   look(identity: ProcessIdentity, resultPath: string): Promise<JobState> {
     const process = this.#find(identity)
+    if (process?.state === 'unwritten') return Promise.resolve({ state: 'unwritten' })
     if (process?.state === 'held' || process?.state === 'running') return Promise.resolve({ state: 'running' })
     const result = this.disk.files.get(resultPath)?.content
-    return Promise.resolve(result === undefined ? { state: 'gone' } : { state: 'exited', exitCode: Number(result) })
+    if (result !== undefined) return Promise.resolve({ state: 'exited', exitCode: Number(result) })
+    return Promise.resolve({ state: process && !process.hasRun ? 'unrun' : 'gone' })
   }
 
   ended(identity: ProcessIdentity, signal: AbortSignal): Promise<void> {
@@ -130,6 +135,16 @@ export class FakeHost implements Host {
     for (const process of this.#processes.values()) this.#over(process)
   }
 
+  /** From now on no exit code finds room on the disk. */
+  fillUp(): void {
+    this.#hasRoom = false
+  }
+
+  makeRoom(): void {
+    this.#hasRoom = true
+    for (const write of this.#unwritten.splice(0)) write()
+  }
+
   losePower(chance: () => number): void {
     for (const process of this.#processes.values()) process.state = 'over'
     this.#processes = new Map()
@@ -139,6 +154,7 @@ export class FakeHost implements Host {
 
   #run(process: Running): void {
     process.state = 'running'
+    process.hasRun = true
     const { job } = process
     const execution = { argv: job.argv, step: job.env.SLIPWAY_STEP ?? '', ended: false }
     this.executions.push(execution)
@@ -148,9 +164,15 @@ export class FakeHost implements Host {
       if (process.state !== 'running') return
       execution.ended = true
       effect?.()
-      this.disk.putResult(job.resultPath, `${exitCode}\n`)
-      if (leavesBehind) process.state = 'left'
-      else this.#over(process)
+      process.state = 'unwritten'
+      const write = () => {
+        if (process.state !== 'unwritten') return
+        this.disk.putResult(job.resultPath, `${exitCode}\n`)
+        if (leavesBehind) process.state = 'left'
+        else this.#over(process)
+      }
+      if (this.#hasRoom) write()
+      else this.#unwritten.push(write)
     }
     if (ms === 0) over()
     else this.#clock.after(ms, over)

@@ -112,7 +112,7 @@ describe('a job as a transient unit', () => {
     await delay(150)
     expect(await host.look(identity, given.resultPath)).toEqual({ state: 'running' })
     await host.end(identity, 0, never)
-    expect(await host.look(identity, given.resultPath)).toEqual({ state: 'gone' })
+    expect(await host.look(identity, given.resultPath)).toEqual({ state: 'unrun' })
     expect(await isThere('/var/lib/slipway/mark-held')).toBe(false)
   })
 
@@ -180,8 +180,10 @@ describe('a job as a transient unit', () => {
   })
 
   it('is told apart from another run of the same unit', async () => {
-    const given = shell('sleep 60')
+    const given = shell('touch /var/lib/slipway/up-5; exec sleep 60')
     const { host, identity } = await start(given)
+    // Until the first of it runs it counts as held, whoever asks.
+    await untilThere('/var/lib/slipway/up-5')
     const other = { ...identity, startTime: 'another invocation' }
     expect(await host.look(other, given.resultPath)).toEqual({ state: 'gone' })
     await host.ended(other, never)

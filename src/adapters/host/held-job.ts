@@ -1,5 +1,15 @@
 // The shell text around every job. Constant: what differs comes as positional arguments, so nothing is ever quoted or joined.
 
+/**
+ * The job writes into a pipe of its own, not into one that ends with the agent. Made with the log while it is held: where the disk
+ * has no room for them nothing is run.
+ */
+const makeOutput = `
+pipe=$result.pipe
+rm -f "$pipe"
+mkfifo -m 600 "$pipe" && : >>"$log" || exit 0
+`
+
 /** Waits for the line `go` on standard input; when the agent dies before, the input ends and nothing is run. */
 const waitForInput = `
 read -r word || exit 0
@@ -32,10 +42,10 @@ const readBytes = 8192
 const reads = 512
 
 /**
- * - The job writes into a pipe of its own, not into one that ends with the agent. The reader alone keeps the log within bounds:
- *   its beginning, and of what comes then the last. The middle is cut out whenever the log is some MiB too long, so that who
- *   reads it meanwhile finds the last lines, too. The cut writes the end over the middle before it shortens the file: wherever
- *   it stops, the last lines are at the end. Lost power may take what was not on the disk yet; then the job is run again.
+ * - The mark that it was never let run goes before the first of it runs: removing needs no room on the disk.
+ * - The reader of the pipe alone keeps the log within bounds: its beginning, and of what comes then the last. The middle is cut
+ *   out whenever the log is some MiB too long, so that who reads it meanwhile finds the last lines, too. The cut writes the end
+ *   over the middle before it shortens the file: wherever it stops, the last lines are at the end. Lost power may take what was not on the disk yet; then the job is run again.
  *   Where the disk is full what comes is read and dropped: the job is neither killed nor held up. The reader writes what it
  *   reads at once, so that the log of a job that is killed is there. A daemon the job leaves behind keeps the reader, not this
  *   shell.
@@ -43,14 +53,14 @@ const reads = 512
  *   terminated.
  * - Stays until the job has ended also when it is told to terminate, so that as long as the job runs, this does. What was cut
  *   short that way leaves no result: at a shutdown it has not failed, it is run again after the boot.
- * - The exit code is written whole or not at all, and synced (`sync FILE` where the tool knows it, else all).
+ * - The exit code is written over what was reserved for it, so that a full disk does not lose it, and synced (`sync FILE` where the
+ *   tool knows it, else all) before it gets its name: it is there whole or not at all. Where the disk does not take it all the same,
+ *   as one that never writes over anything, it is written again and again; that the pipe is gone says that the job has ended.
  */
 const runToEnd = `
+rm -f "$result.held" || exit 0
 told=
 trap 'told=yes' TERM
-pipe=$result.pipe
-rm -f "$pipe"
-mkfifo -m 600 "$pipe" || exit 0
 (
   trap '' TERM
   exec <"$pipe" >>"$log" 2>/dev/null
@@ -81,10 +91,16 @@ while kill -0 "$reader" 2>/dev/null && [ "$tries" -lt 100 ]; do
   tries=$((tries + 1))
 done
 [ -z "$told" ] || [ "$code" = 0 ] || exit 0
-printf '%s\\n' "$code" >"$result.tmp" || exit 0
-sync "$result.tmp" 2>/dev/null || sync
-mv -f "$result.tmp" "$result"
-sync "\${result%/*}" 2>/dev/null || sync
+folder=\${result%/*}
+until
+  printf '%03d\\n' "$code" 1<>"$result.tmp" &&
+    { sync "$result.tmp" 2>/dev/null || sync; } &&
+    mv -f "$result.tmp" "$result"
+do
+  [ -d "$folder" ] || exit 0
+  sleep 1
+done
+sync "$folder" 2>/dev/null || sync
 `
 
 const takeArguments = `
@@ -93,10 +109,28 @@ shift 3
 `
 
 /** $1 result file, $2 log file, $3 blocks of the beginning of the log, then the job's argv; released on standard input. */
-export const heldJobScript = takeArguments + waitForInput + runToEnd
+export const heldJobScript = takeArguments + makeOutput + waitForInput + runToEnd
 
 /** The same; released through the named pipe beside the result file. */
-export const heldUnitScript = takeArguments + waitForPipe + runToEnd
+export const heldUnitScript = takeArguments + makeOutput + waitForPipe + runToEnd
+
+/** As long as the exit code that will be written over it. */
+export const reservedText = '---\n'
+
+/** What is reserved for the exit code; made before the job is started. */
+export function reservedPath(resultPath: string): string {
+  return `${resultPath}.tmp`
+}
+
+/** There from before the job is started until it is let run. */
+export function heldPath(resultPath: string): string {
+  return `${resultPath}.held`
+}
+
+/** What the job prints into; there until it has ended. */
+export function outputPath(resultPath: string): string {
+  return `${resultPath}.pipe`
+}
 
 /** The pipe of a held unit. */
 export function gatePath(resultPath: string): string {

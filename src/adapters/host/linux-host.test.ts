@@ -86,7 +86,7 @@ describe('LinuxHost', () => {
     expect(await machine.look(identity, join(folder, 'job.exit'))).toEqual({ state: 'running' })
     expect(existsSync(mark)).toBe(false)
     await machine.end(identity, 0, never)
-    expect(await machine.look(identity, join(folder, 'job.exit'))).toEqual({ state: 'gone' })
+    expect(await machine.look(identity, join(folder, 'job.exit'))).toEqual({ state: 'unrun' })
     expect(existsSync(mark)).toBe(false)
   })
 

@@ -18,6 +18,7 @@ import type {
 import type { HostFiles } from '../../ports/host-files.ts'
 import type { Log } from '../../ports/log.ts'
 import { readHostFacts } from './facts/host-facts.ts'
+import { heldPath, outputPath, reservedPath } from './held-job.ts'
 import { cleanEnvironment, type JobKeeper } from './job-keeper.ts'
 import { MachineFiles } from './machine-files.ts'
 import { ProcessJobs } from './process-jobs.ts'
@@ -57,8 +58,8 @@ export class LinuxHost implements Host {
     this.#root = root === '/' ? '' : root
     this.#enter = enter
     this.files = new MachineFiles(this.#root, relabelling(this.#root, run))
-    this.#processes = new ProcessJobs(enter)
-    this.#units = new UnitJobs({ root: this.#root, files: this.files, run })
+    this.#processes = new ProcessJobs({ disk, enter })
+    this.#units = new UnitJobs({ root: this.#root, disk, files: this.files, run })
   }
 
   /** As the machine says it: a container's own /proc may tell of another. */
@@ -128,7 +129,7 @@ export class LinuxHost implements Host {
     // First the job, then the result: in the other order a job that ends in between would look as if it was killed.
     const running = (await this.#isOfThisBoot(process)) && (await this.#keeperOf(process).isRunning(process))
     const result = await this.disk.read(resultPath)
-    if (result === undefined) return { state: running ? 'running' : 'gone' }
+    if (result === undefined) return { state: await this.#withoutResult(process, running, resultPath) }
     if (!/^[0-9]{1,3}\n$/.test(result)) {
       throw new SlipwayError('JournalCorrupt', `${resultPath} is not an exit code`, { nextStep: 'look at the file' })
     }
@@ -142,6 +143,19 @@ export class LinuxHost implements Host {
   async end(process: ProcessIdentity, graceMs: number, signal: AbortSignal): Promise<void> {
     const isOfThisBoot = await this.#isOfThisBoot(process)
     if (isOfThisBoot) await this.#keeperOf(process).end(process, graceMs, signal)
+  }
+
+  async #withoutResult(
+    process: ProcessIdentity,
+    running: boolean,
+    resultPath: string,
+  ): Promise<Exclude<JobState['state'], 'exited'>> {
+    const isThere = async (path: string) => (await this.disk.bytes(path)) !== undefined
+    const isHeld = await isThere(heldPath(resultPath))
+    // Of another boot names may be there that were removed before it.
+    if (!running) return isHeld && (await this.#isOfThisBoot(process)) ? 'unrun' : 'gone'
+    if (isHeld || (await isThere(outputPath(resultPath)))) return 'running'
+    return (await isThere(reservedPath(resultPath))) ? 'unwritten' : 'running'
   }
 
   async #isOfThisBoot({ bootId }: ProcessIdentity): Promise<boolean> {

@@ -2,23 +2,32 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Disk } from '../../ports/disk.ts'
 import type { HeldProcess, Job, ProcessIdentity } from '../../ports/host.ts'
 import { heldJobScript, jobArguments } from './held-job.ts'
-import { cannotStart, cleanEnvironment, type JobKeeper } from './job-keeper.ts'
+import { cannotStart, cleanEnvironment, type JobKeeper, reserveResult } from './job-keeper.ts'
 import { groupIsRunning, signalGroup, startTimeOf } from './process-table.ts'
+
+export interface ProcessJobsOptions {
+  readonly disk: Disk
+  readonly enter: readonly string[]
+}
 
 const pollMs = 200
 
 export class ProcessJobs implements JobKeeper {
+  readonly #disk: Disk
   readonly #enter: readonly string[]
   /** Our own children by pid: their end is told by an event, an adopted process is looked for. */
   readonly #children = new Map<number, ChildProcess>()
 
-  constructor(enter: readonly string[]) {
+  constructor({ disk, enter }: ProcessJobsOptions) {
+    this.#disk = disk
     this.#enter = enter
   }
 
   async hold(job: Job, bootId: string): Promise<HeldProcess> {
+    await reserveResult(this.#disk, job)
     const [program = '/bin/sh', ...before] = [...this.#enter, '/bin/sh']
     const child = spawn(program, [...before, '-c', heldJobScript, 'slipway-job', ...jobArguments(job)], {
       cwd: '/',

@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { FileDisk } from '../disk/file-disk.ts'
 import { MachineFiles } from './machine-files.ts'
 import { startArguments, UnitJobs } from './unit-jobs.ts'
 import { parseUnitState } from './unit-state.ts'
@@ -62,7 +63,10 @@ describe('waiting for the end of a unit', () => {
       return { exitCode: 0, stdout: 'MainPID=0\nActiveState=inactive\nInvocationID=\n', stderr: '' }
     }
     const identity = { pid: 1, startTime: 'ab', bootId: 'b', unit: 'slipway-1.service' }
-    await new UnitJobs({ root: '/no/such/root', files, run }).ended(identity, new AbortController().signal)
+    await new UnitJobs({ root: '/no/such/root', disk: new FileDisk(), files, run }).ended(
+      identity,
+      new AbortController().signal,
+    )
     await expect(files.watch(['/a'], () => undefined, new AbortController().signal)).rejects.toThrow()
   })
 })

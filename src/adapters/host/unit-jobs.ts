@@ -5,16 +5,18 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SlipwayError } from '../../api/slipway-error.ts'
+import type { Disk } from '../../ports/disk.ts'
 import type { Command, CommandResult, HeldProcess, Job, ProcessIdentity } from '../../ports/host.ts'
 import type { HostFiles } from '../../ports/host-files.ts'
 import { systemCode } from '../disk/disk-error.ts'
 import { gatePath, heldUnitScript, jobArguments } from './held-job.ts'
-import { cannotStart, cleanEnvironment, type JobKeeper } from './job-keeper.ts'
+import { cannotStart, cleanEnvironment, type JobKeeper, reserveResult } from './job-keeper.ts'
 import { machinePath } from './machine-path.ts'
 import { parseUnitState, type UnitState } from './unit-state.ts'
 
 export interface UnitJobsOptions {
   readonly root: string
+  readonly disk: Disk
   readonly files: HostFiles
   run(command: Command, signal: AbortSignal): Promise<CommandResult>
 }
@@ -40,6 +42,7 @@ export class UnitJobs implements JobKeeper {
     const unit = `${job.name}.service`
     // An earlier life may have died before it journalled one of this name: that was never released.
     await this.#systemctl(['stop', unit], signal)
+    await reserveResult(this.#options.disk, job)
     const started = await this.#options.run({ argv: startArguments(unit, job) }, signal)
     if (started.exitCode !== 0) {
       await this.#awaitShutdown(signal)

@@ -75,6 +75,11 @@ interface StepNature {
 
 /** Long work: one program on the host, in its own transient unit. It survives the agent; after a reboot it is run again. */
 export interface JobStep extends StepNature {
+  /**
+   * Looking at the host tells whether it did its work, so that one that was killed may be looked at and run again. Where it does not,
+   * what was killed has failed; a record of what came to its end is no such look.
+   */
+  readonly showsEffect: boolean
   argv(context: StepContext, signal: AbortSignal): Promise<readonly string[]>
   /** Added to the clean environment of the job. */
   readonly env?: Readonly<Record<string, string>>

@@ -11,6 +11,7 @@ const bootImage: Step = {
   name: 'boot-image',
   disruptive: true,
   attempts: 1,
+  showsEffect: false,
   argv: ({ order }) => Promise.resolve(['pretend-upgrade', 'image', order.work.os?.image ?? '']),
 }
 
@@ -42,7 +43,15 @@ function pretended(name: string, step: string, concerns: (order: Order) => boole
     name,
     concerns,
     inspect: () => Promise.resolve({}),
-    steps: () => [{ name: step, disruptive: true, attempts: 1, argv: () => Promise.resolve(['pretend-work', step]) }],
+    steps: () => [
+      {
+        name: step,
+        disruptive: true,
+        attempts: 1,
+        showsEffect: false,
+        argv: () => Promise.resolve(['pretend-work', step]),
+      },
+    ],
     undo: { possible: false, because: 'it is only pretended', endsUndo: 'Never' },
   }
 }

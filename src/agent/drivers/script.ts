@@ -39,7 +39,8 @@ export async function whyNotRunnable(
 }
 
 export function scriptStep(name: string, content: Pick<Content, 'sha256'>): JobStep {
-  return { name, disruptive: true, attempts: 1, argv: (context) => scriptArguments(context, content.sha256) }
+  const argv = (context: StepContext) => scriptArguments(context, content.sha256)
+  return { name, disruptive: true, attempts: 1, showsEffect: false, argv }
 }
 
 /** A script that names its interpreter is run as it is; any other by the shell. Checked again before each start. */

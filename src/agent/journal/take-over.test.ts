@@ -14,6 +14,8 @@ async function machineOfFormat1(): Promise<AgentBench> {
     await bench.disk.sync(path)
   }
   for (const folder of bench.disk.folders) await bench.disk.syncFolder(folder)
+  // Booted since: the script that was cut off is run again.
+  bench.host.losePower(() => 0)
   return bench
 }
 

@@ -27,6 +27,7 @@ export function packageStep({ name, note, disruptive }: PackageStepOptions): Job
     disruptive,
     // The first repairs what a power loss left; a further one is for a lock or a mirror of a maintainer script.
     attempts: 3,
+    showsEffect: true,
     env: packageJobEnv,
     exitReasons: packageExitReasons,
     waitsFor: (line) => {

@@ -110,6 +110,7 @@ const restart: JobStep = {
   name: 'restart-binary-units',
   disruptive: true,
   attempts: 3,
+  showsEffect: true,
   timeoutMs: 10 * 60_000,
   // The kubelet is a part of these programs.
   restartsKubelet: true,

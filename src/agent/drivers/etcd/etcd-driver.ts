@@ -98,6 +98,7 @@ function restartEtcd(requests: SecureRequests): JobStep {
     name: 'restart-etcd',
     disruptive: true,
     attempts: 3,
+    showsEffect: true,
     timeoutMs: 10 * 60_000,
     argv: async (context, signal) => {
       await refuseWhileOthersAreDown(context, requests, signal)

@@ -141,6 +141,24 @@ describe('maintenance jobs', () => {
     expect(bench.cluster.agent?.jobs).toBeUndefined()
   })
 
+  it.each(['job-upgrade', 'job-upgrade-validate'])(
+    'that were killed while no agent looked have failed: %s',
+    async (step) => {
+      const bench = new JobBench()
+      bench.launch()
+      bench.cluster.place(order([upgradeJob, rotateJob]))
+      await bench.clock.until(() => bench.ran.includes(step))
+      const before = [...bench.ran]
+      bench.kill()
+      bench.host.killJobs()
+      bench.launch()
+      await bench.clock.until(bench.hasEnded('Failed'))
+      expect(bench.ran).toEqual(before)
+      expect(bench.order?.reason?.message).toContain('whether it did its work is not known')
+      expect(bench.cluster.agent?.jobs).toBeUndefined()
+    },
+  )
+
   const nothing = '#!/bin/sh\ntrue\n'
 
   it.each([

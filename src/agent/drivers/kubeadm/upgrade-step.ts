@@ -45,6 +45,7 @@ export function upgradeControlPlane(kubeadm: KubeadmProgram): JobStep {
     disruptive: false,
     stopsControlPlane: true,
     attempts: 3,
+    showsEffect: true,
     timeoutMs,
     argv: async (context, signal) => {
       const { order, notes } = context
@@ -81,6 +82,7 @@ export function upgradeWorker(kubeadm: KubeadmProgram): JobStep {
     name: 'upgrade-node',
     disruptive: false,
     attempts: 5,
+    showsEffect: true,
     timeoutMs,
     argv: async (context, signal) => [
       await kubeadm(context, signal),

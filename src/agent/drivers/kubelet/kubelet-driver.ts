@@ -101,6 +101,7 @@ const restartKubelet: Step = {
   name: 'restart-kubelet',
   disruptive: true,
   attempts: 3,
+  showsEffect: true,
   timeoutMs: 5 * 60_000,
   restartsKubelet: true,
   argv: () => Promise.resolve(restartArgv(['kubelet.service'], 10, 120)),

@@ -27,6 +27,7 @@ export const stageImageStep: JobStep = {
   name: 'stage-image',
   disruptive: false,
   attempts: 10,
+  showsEffect: true,
   timeoutMs: stageTimeoutMs,
   argv: async (context) => {
     const plan = await planOf(context)

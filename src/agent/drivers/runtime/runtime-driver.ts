@@ -71,6 +71,7 @@ function restartStep(name: string): JobStep {
     name,
     disruptive: true,
     attempts: 3,
+    showsEffect: true,
     timeoutMs: 10 * 60_000,
     argv: async ({ host }, signal) => restartArgv(await unitsThere(host, await known(host, signal), signal), 5, 120),
     holds: async (context, signal) => (await missingNow(context, signal)) === undefined,
