@@ -260,6 +260,21 @@ describe('a disk that fails', () => {
   })
 })
 
+it('a step that another agent has under way has not failed: it waits, and that is told', async () => {
+  const bench = await idleAgent()
+  bench.host.onHold = () => {
+    throw new SlipwayError('StartedElsewhere', 'slipway-1.service runs already')
+  }
+  bench.cluster.place(scriptOrder())
+  await bench.clock.until(() => bench.order?.reason?.message.includes('runs already') === true)
+  await bench.clock.advance(600_000)
+  expect(bench.order?.finishedAt).toBeUndefined()
+  expect(bench.logged('StartedElsewhere')).not.toEqual([])
+  bench.host.onHold = () => undefined
+  await bench.clock.until(bench.hasEnded('Succeeded'))
+  expect(bench.host.executions).toHaveLength(1)
+})
+
 describe('a program that cannot be killed', () => {
   async function stuck(): Promise<AgentBench> {
     const bench = await idleAgent()

@@ -150,7 +150,7 @@ async function start(
     held = await host.hold(job, signal)
   } catch (error) {
     // A disk that holds no result lets nothing run: it is tried again when that was put right.
-    if (signal.aborted || stuckCode(error, '') !== undefined) throw error
+    if (signal.aborted || isElsewhere(error) || stuckCode(error, '') !== undefined) throw error
     return { begun: begin({ pid: 0, startTime: '', bootId: await host.bootId() }), error }
   }
   const begun = begin(held.identity)
@@ -175,6 +175,11 @@ async function start(
     return { begun, error }
   }
   return { begun }
+}
+
+/** The step has failed at nothing: it is under way, and by then the journal may say more of it than was read. */
+function isElsewhere(error: unknown): boolean {
+  return error instanceof SlipwayError && error.code === 'StartedElsewhere'
 }
 
 async function awaitEnd(run: StepRun, begun: StepStart, signal: AbortSignal): Promise<Ending> {

@@ -22,6 +22,7 @@ type OwnCode =
   | 'DiskFailed'
   | 'CommandTimedOut'
   | 'NotLeader'
+  | 'StartedElsewhere'
   | 'Stopped'
   | 'Internal'
 
@@ -49,6 +50,7 @@ const remedies: Readonly<Record<OwnCode, string>> = {
   DiskFailed: 'look at the file and the disk it is on: dmesg, journalctl',
   CommandTimedOut: 'look on the host why it hangs, then try again',
   NotLeader: 'nothing: another operator leads and goes on',
+  StartedElsewhere: 'look on the host who started it, and leave one agent there',
   Stopped: 'run it again when you are ready',
   Internal: 'run it again with --debug and report what it prints',
 }

@@ -2,13 +2,13 @@
 // cgroup and survives the agent, its pod and the container runtime.
 
 import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, stat, unlink } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SlipwayError } from '../../api/slipway-error.ts'
 import type { Disk } from '../../ports/disk.ts'
 import type { Command, CommandResult, HeldProcess, Job, ProcessIdentity } from '../../ports/host.ts'
 import type { HostFiles } from '../../ports/host-files.ts'
-import { systemCode } from '../disk/disk-error.ts'
+import { systemCode, unlessMissing } from '../disk/disk-error.ts'
 import { gatePath, heldUnitScript, jobArguments } from './held-job.ts'
 import { cannotStart, cleanEnvironment, type JobKeeper, reserveResult } from './job-keeper.ts'
 import { machinePath } from './machine-path.ts'
@@ -25,6 +25,9 @@ export interface UnitJobsOptions {
 const checkMs = 5_000
 const gateWaitMs = 10_000
 const gatePollMs = 5
+/** What was just started comes to its gate, and what was held by who died ends, sooner. */
+const clearWaitMs = 3_000
+const clearPollMs = 100
 /** How long a machine that goes down is given to do so, before a unit that cannot be started counts as that. */
 const shutdownMs = 600_000
 const never = new AbortController().signal
@@ -40,8 +43,7 @@ export class UnitJobs implements JobKeeper {
 
   async hold(job: Job, bootId: string, signal: AbortSignal): Promise<HeldProcess> {
     const unit = `${job.name}.service`
-    // An earlier life may have died before it journalled one of this name: that was never released.
-    await this.#systemctl(['stop', unit], signal)
+    await this.#clear(unit, job, signal)
     await reserveResult(this.#options.disk, job)
     const started = await this.#options.run({ argv: startArguments(unit, job) }, signal)
     if (started.exitCode !== 0) {
@@ -133,6 +135,39 @@ export class UnitJobs implements JobKeeper {
     return parseUnitState(stdout)
   }
 
+  /**
+   * An earlier life may have died before it journalled a unit of this name: that waits at its gate, or ends. One that was released is
+   * another agent's, and may be in the middle of what must not be cut off.
+   */
+  async #clear(unit: string, job: Job, signal: AbortSignal): Promise<void> {
+    const untilMs = performance.now() + clearWaitMs
+    for (;;) {
+      signal.throwIfAborted()
+      const isLast = performance.now() >= untilMs
+      // While systemd gives no answer, as when it executes itself anew, one may run.
+      const state = await this.#look(unit, signal).catch((error: unknown) => {
+        if (isLast) throw error
+        return undefined
+      })
+      if (state && !state.isRunning) return
+      if (state && (await this.#takeGate(job))) {
+        await this.#systemctl(['stop', unit], signal)
+        return
+      }
+      if (isLast) throw startedElsewhere(unit)
+      await delay(clearPollMs, undefined, { signal })
+    }
+  }
+
+  /** Who takes the gate away may release the unit or stop it, and nobody else can any more; false where it is gone. */
+  async #takeGate(job: Job, mine?: FileHandle): Promise<boolean> {
+    const gate = await machinePath(this.#options.root, gatePath(job.resultPath))
+    const found = await stat(gate).catch(unlessMissing)
+    if (!found || (mine && (await mine.stat()).ino !== found.ino)) return false
+    const taken = await unlink(gate).then(() => true, unlessMissing)
+    return taken ?? false
+  }
+
   /** Opened for writing as soon as the unit reads from it; refused before. */
   async #openGate(unit: string, job: Job, signal: AbortSignal): Promise<FileHandle> {
     const gate = await machinePath(this.#options.root, gatePath(job.resultPath))
@@ -154,9 +189,10 @@ export class UnitJobs implements JobKeeper {
     if (!gate) throw cannotStart(job, `${unit} is not held any more`)
     this.#gates.delete(unit)
     try {
+      if (!(await this.#takeGate(job, gate))) throw cannotStart(job, `${unit} does not wait any more`)
       await gate.write('go\n')
     } catch (error) {
-      throw cannotStart(job, `${unit} does not wait any more`, error)
+      throw error instanceof SlipwayError ? error : cannotStart(job, `${unit} does not wait any more`, error)
     } finally {
       await gate.close()
     }
@@ -171,6 +207,12 @@ export class UnitJobs implements JobKeeper {
   #systemctl(args: readonly string[], signal: AbortSignal): Promise<CommandResult> {
     return this.#options.run({ argv: ['systemctl', ...args] }, signal)
   }
+}
+
+function startedElsewhere(unit: string): SlipwayError {
+  return new SlipwayError('StartedElsewhere', `${unit} runs already, and this agent did not start it: it is let be`, {
+    nextStep: `look on the host who started it: systemctl status ${unit}; leave one agent there`,
+  })
 }
 
 /**
