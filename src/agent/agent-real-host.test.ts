@@ -92,6 +92,19 @@ it('killed at any moment of the start: never twice, never lost', { timeout: 120_
   }
 })
 
+it('of two agents with one state folder one works, and the other takes over when it is killed', async () => {
+  const counter = join(folder, 'counter')
+  const script = `echo begin >>${counter}\nsleep 1\necho end >>${counter}\n`
+  const agents = [await startAgent(script), await startAgent(script)]
+  const working = () => agents.filter(({ states }) => states.length > 0)
+  await untilTrue(() => working().some(({ states }) => states.includes(succeeded)))
+  await delay(1_000)
+  expect(working()).toHaveLength(1)
+  await working()[0]?.kill('SIGKILL')
+  await untilTrue(() => agents.every(({ states }) => states.includes(succeeded)))
+  expect(await lines(counter)).toEqual(['begin', 'end'])
+})
+
 it('a script that takes too long is ended with all it started', { timeout: 30_000 }, async () => {
   const pids = join(folder, 'pids')
   const agent = await startAgent(`sleep 300 & echo $! >>${pids}\nsleep 301 & echo $! >>${pids}\nwait\n`, {

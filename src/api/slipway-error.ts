@@ -22,6 +22,7 @@ type OwnCode =
   | 'DiskFailed'
   | 'CommandTimedOut'
   | 'NotLeader'
+  | 'AnotherAgent'
   | 'StartedElsewhere'
   | 'Stopped'
   | 'Internal'
@@ -50,6 +51,8 @@ const remedies: Readonly<Record<OwnCode, string>> = {
   DiskFailed: 'look at the file and the disk it is on: dmesg, journalctl',
   CommandTimedOut: 'look on the host why it hangs, then try again',
   NotLeader: 'nothing: another operator leads and goes on',
+  AnotherAgent:
+    'look on the host which agents run there (pgrep -af slipway), and leave one: the DaemonSet’s, or the host’s service',
   StartedElsewhere: 'look on the host who started it, and leave one agent there',
   Stopped: 'run it again when you are ready',
   Internal: 'run it again with --debug and report what it prints',

@@ -4,10 +4,12 @@
 import { readFile } from 'node:fs/promises'
 import { SystemClock } from '../../src/adapters/clock/system-clock.ts'
 import { FileDisk } from '../../src/adapters/disk/file-disk.ts'
+import { FlockFolders } from '../../src/adapters/host/flock-folders.ts'
 import { LinuxHost } from '../../src/adapters/host/linux-host.ts'
 import { SystemRandom } from '../../src/adapters/random/system-random.ts'
 import { runAgent } from '../../src/agent/agent.ts'
 import { scriptDriver } from '../../src/agent/drivers/script.ts'
+import { becomesOnlyAgent } from '../../src/agent/only-agent.ts'
 import { orderSchema } from '../../src/api/node-state.ts'
 import { silentLog } from '../../src/sim/silent-log.ts'
 import { OneNodeCluster } from './one-node-cluster.ts'
@@ -27,13 +29,15 @@ setInterval(() => {
 
 const stop = new AbortController()
 process.once('SIGTERM', () => stop.abort())
+const [clock, random, log] = [new SystemClock(), new SystemRandom(), silentLog]
+await becomesOnlyAgent({ locks: new FlockFolders(), clock, random, log, stateDir }, stop.signal)
 await runAgent(
   {
     api: cluster.api,
-    host: new LinuxHost({ disk: new FileDisk(), log: silentLog }),
-    clock: new SystemClock(),
-    random: new SystemRandom(),
-    log: silentLog,
+    host: new LinuxHost({ disk: new FileDisk(), log }),
+    clock,
+    random,
+    log,
     nodeName: 'w1',
     stateDir,
     version: '0.1.0',

@@ -7,19 +7,30 @@ const defaultBytes = 1024 * 1024
 /** As a shell says it, and nsenter too: there is no such program, or it may not be run. */
 const exitCodes: Readonly<Record<string, number>> = { ENOENT: 127, EACCES: 126 }
 
+/** Where a program finds the first of the files that it is handed, after its own input and outputs. */
+export const firstHanded = 3
+
+export interface Surroundings {
+  /** Put before the program. */
+  readonly enter: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** Open files of ours that it gets, too. */
+  readonly handed?: readonly number[]
+}
+
 /** Runs a program to its end and keeps the beginning of what it says. */
 export function runCommand(
   { argv, env, input, timeoutMs = defaultTimeoutMs, outputBytes = defaultBytes }: Command,
-  options: { readonly enter: readonly string[]; readonly env: Readonly<Record<string, string>> },
+  { enter, env: surrounding, handed = [] }: Surroundings,
   signal: AbortSignal,
 ): Promise<CommandResult> {
-  const [program = '', ...args] = [...options.enter, ...argv]
+  const [program = '', ...args] = [...enter, ...argv]
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: '/',
       detached: true,
-      env: { ...options.env, ...env },
-      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...surrounding, ...env },
+      stdio: ['pipe', 'pipe', 'pipe', ...handed],
     })
     const stdout = new Head(outputBytes)
     const stderr = new Head(outputBytes)
@@ -41,11 +52,11 @@ export function runCommand(
       const exitCode = exitCodes[error.code ?? '']
       finish(() => (exitCode === undefined ? reject(error) : resolve({ exitCode, stdout: '', stderr: error.message })))
     })
-    child.stdout.on('data', (chunk: Buffer) => stdout.add(chunk))
-    child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk))
+    child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk))
+    child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk))
     // A program may end without having read what it was given.
-    child.stdin.on('error', () => undefined)
-    child.stdin.end(input ?? '')
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(input ?? '')
     child.once('close', (code) =>
       finish(() => resolve({ exitCode: code ?? 128, stdout: stdout.text(), stderr: stderr.text() })),
     )

@@ -5,6 +5,7 @@ import { gzipCompression } from '../../adapters/compression/gzip.ts'
 import { FileDisk } from '../../adapters/disk/file-disk.ts'
 import { WebDownload } from '../../adapters/download/web-download.ts'
 import { ScratchRestore } from '../../adapters/etcd/scratch-restore.ts'
+import { FlockFolders } from '../../adapters/host/flock-folders.ts'
 import { LinuxHost } from '../../adapters/host/linux-host.ts'
 import { UnixServer } from '../../adapters/local-socket/unix-server.ts'
 import { pinoLog } from '../../adapters/log/pino-log.ts'
@@ -16,6 +17,7 @@ import { etcdObstacle } from '../../agent/control-plane/step-obstacle.ts'
 import { allDrivers, asFarAsWanted } from '../../agent/drivers/all-drivers.ts'
 import { bundleDriver } from '../../agent/drivers/bundle/bundle-driver.ts'
 import { JobRecord } from '../../agent/drivers/jobs/job-record.ts'
+import { becomesOnlyAgent } from '../../agent/only-agent.ts'
 import type { AgentOptions } from '../../cli/dependencies.ts'
 import { enterHost } from './enter-host.ts'
 import { profileParts } from './profile-parts.ts'
@@ -30,6 +32,8 @@ export async function agentRole(
   const log = pinoLog({ level: options.logLevel, component: 'agent' })
   const api = await connector.connect({ kubeconfig, context, component: 'agent' })
   const inContainer = hostRoot !== '/'
+  const locks = new FlockFolders(inContainer ? enterHost : [])
+  if (!(await becomesOnlyAgent({ locks, clock, random, log, stateDir }, signal))) return
   const root = inContainer ? hostRoot : ''
   const host = new LinuxHost({ disk: new FileDisk(), log, root: hostRoot, ...(inContainer && { enter: enterHost }) })
   const jobRecord = new JobRecord(stateDir)
