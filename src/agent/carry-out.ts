@@ -27,7 +27,7 @@ import {
 } from './permission.ts'
 import { hasRun, reopenLost } from './reopen-lost.ts'
 import { endReport, type FailedStep, hasBegun, progressReport } from './report.ts'
-import { endWork, mustSettle, settle } from './settle.ts'
+import { endWork, mustSettle, settle, settlesWayBack } from './settle.ts'
 import { knowing } from './step-run.ts'
 import { runStep, type StepOutcome } from './step-runner.ts'
 import { stuckCode } from './stuck-disk.ts'
@@ -298,7 +298,7 @@ async function undo(task: Task, failed: FailedStep, signal: AbortSignal): Promis
 
 /** The last look at the host may take back what the step could not, or had no time for: then the step is done. */
 async function isSettled(task: Task, index: number, step: Step, reason: Reason, signal: AbortSignal): Promise<boolean> {
-  if (!mustSettle(task)) return false
+  if (!settlesWayBack(task)) return false
   await settle(task, reason, signal)
   const { shop, folder, context } = task
   const { begun } = folder.steps[index] ?? {}

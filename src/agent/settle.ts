@@ -30,6 +30,11 @@ export function mustSettle({ shop, order }: Pick<Unsettled, 'shop' | 'order'>): 
   return shop.drivers.some((driver) => driver.settle !== undefined && driver.concerns(order))
 }
 
+/** Whether that may bring about what a step of the way back could not. */
+export function settlesWayBack({ shop, order }: Pick<Unsettled, 'shop' | 'order'>): boolean {
+  return shop.drivers.some((driver) => driver.settle !== undefined && driver.undo.possible && driver.concerns(order))
+}
+
 export async function settle(task: Unsettled, reason: Reason | undefined, signal: AbortSignal): Promise<void> {
   await endWork(task, signal)
   const { shop, folder, order, steps, context } = task

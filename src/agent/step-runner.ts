@@ -64,7 +64,10 @@ async function conclude(
   signal: AbortSignal,
 ): Promise<StepOutcome | { readonly tally: Tally; readonly failed: FailedStep | undefined }> {
   const failed = await judge(run, begun, ending, signal)
-  if (!failed) return await finish(run, begun)
+  if (!failed) {
+    await run.step.afterwards?.(knowing(run.context, begun), signal)
+    return await finish(run, begun)
+  }
   const rebooted = begun.process.bootId !== (await run.host.bootId())
   if (isCutOff(run.step, ending, adopted, rebooted)) {
     const cutOff = begun.cutOff + (rebooted ? 0 : 1)

@@ -113,6 +113,19 @@ export const stepDoneSchema = z.strictObject({
 /** `jobs.json`: the maintenance jobs this host has done, the latest last; none of them is run again. */
 export const jobRecordSchema = z.strictObject({ jobs: z.array(doneJobSchema).max(maxDoneJobs) })
 
+/** `kubeadm-upgrade.json`: the upgrade of this host's control plane that was begun and has not ended well; absent = there is none. */
+export const begunUpgradeSchema = z.strictObject({
+  nodeUID: z
+    .string()
+    .max(64)
+    .describe('the Node it was begun on; a host that is another one by now has nothing to end'),
+  version: z.string().max(64),
+  mode: z
+    .enum(['apply', 'node'])
+    .describe('what kubeadm was told; an apply is repeated as one, whatever the cluster’s record says'),
+  backups: z.array(z.string().max(255)).describe('kubeadm’s backups of manifests that were there before'),
+})
+
 /** `maintenance-failure.json`: what a maintenance script said went wrong; there until its request is. */
 export const maintenanceFailureSchema = z.strictObject({ at: instantText, message: z.string().max(2048) })
 
@@ -126,4 +139,5 @@ export type AcceptedOrder = z.infer<typeof acceptedOrderSchema>
 export type OrderTimeMark = z.infer<typeof orderTimeMarkSchema>
 export type StepStart = z.infer<typeof stepStartSchema>
 export type StepDone = z.infer<typeof stepDoneSchema>
+export type BegunUpgrade = z.infer<typeof begunUpgradeSchema>
 export type OrderEnd = z.infer<typeof orderEndSchema>

@@ -7,7 +7,7 @@ export const repositorySwitchesSchema = z.strictObject({
   switches: z.array(z.strictObject({ path: z.string(), before: z.string(), after: z.string() })).max(32),
 })
 
-/** Written before the first start of `kubeadm upgrade`: cut off anywhere, the same is run again to its end. */
+/** In orders that were begun by an agent which kept no record of the upgrade in its state folder. */
 export const upgradeBegunSchema = z.strictObject({ mode: z.enum(['apply', 'node']) })
 
 /** A file as it was before a step changed it. */

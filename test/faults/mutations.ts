@@ -268,9 +268,8 @@ export const mutations: readonly Mutation[] = [
     edits: [
       {
         file: 'src/agent/step-runner.ts',
-        find: 'if (!failed) return await finish(run, begun)',
-        replace:
-          'if (!failed && adopted) return { tally: begun, failed }\n  if (!failed) return await finish(run, begun)',
+        find: 'if (!failed) {',
+        replace: 'if (!failed && adopted) return { tally: begun, failed }\n  if (!failed) {',
       },
     ],
   },

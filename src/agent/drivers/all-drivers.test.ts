@@ -12,6 +12,7 @@ describe('an agent for reboots only', () => {
   const drivers = allDrivers({
     ...{ clock: bench.clock, random: fixedRandom(), download: new WebDownload({ proxyEnv: {} }) },
     ...{ signatures: keyPairSignatures, jobRecord: new JobRecord('/var/lib/slipway'), requests: nodeRequests },
+    stateDir: '/var/lib/slipway',
   })
 
   it('has no driver that brings anything onto the host', () => {

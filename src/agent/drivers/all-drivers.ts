@@ -29,17 +29,19 @@ export interface DriverTools {
   readonly signatures: ImageSignatures
   readonly jobRecord: JobRecord
   readonly requests: SecureRequests
+  /** Where the agent keeps its journal. */
+  readonly stateDir: string
 }
 
 /** Every driver of a real host, in the order in which they work on one order. */
 export function allDrivers(tools: DriverTools): readonly Driver[] {
-  const { clock, random, download, signatures, jobRecord, requests } = tools
+  const { clock, random, download, signatures, jobRecord, requests, stateDir } = tools
   return [
     controlPlaneDriver(requests),
     jobsDriver({ clock, download, record: jobRecord }),
     scriptDriver,
     packagesDriver,
-    kubeadmDriver(stagedTree, checkImageProgramsStep),
+    kubeadmDriver({ stagedTree, checkImage: checkImageProgramsStep, stateDir }),
     runtimeDriver,
     etcdDriver(requests),
     kubectlDriver,

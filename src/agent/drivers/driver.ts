@@ -71,6 +71,8 @@ interface StepNature {
   holds?(context: StepContext, signal: AbortSignal): Promise<boolean>
   /** Looks at the host after the work ended well: what is missing, or undefined when the effect is there. */
   missing?(context: StepContext, signal: AbortSignal): Promise<string | undefined>
+  /** What is left to do when the effect of what was run was seen, before that goes on record; done again after a crash. */
+  afterwards?(context: StepContext, signal: AbortSignal): Promise<void>
 }
 
 /** Long work: one program on the host, in its own transient unit. It survives the agent; after a reboot it is run again. */
@@ -133,7 +135,8 @@ export interface Driver {
   steps(order: Order): readonly Step[]
   /**
    * Asked before the last word on an order that was begun and did not succeed, unless this driver's way back is done: takes away what
-   * would still change the host by itself later, whichever driver's step brought it there. The order stays open, and it is asked again,
+   * would still change the host by itself later, whichever driver's step brought it there, and puts back what the host cannot come up
+   * without. The order stays open, and it is asked again,
    * until it does not throw.
    */
   settle?(context: StepContext, signal: AbortSignal): Promise<void>

@@ -20,6 +20,7 @@ import { switchesNote } from './repository-switch.ts'
 const drivers = allDrivers({
   ...{ clock: new ManualClock(), random: fixedRandom(), download: new WebDownload({ proxyEnv: {} }) },
   ...{ signatures: keyPairSignatures, jobRecord: new JobRecord('/var/lib/slipway'), requests: nodeRequests },
+  stateDir: '/var/lib/slipway',
 })
 const orderOf = (chosen: readonly Component[], more: Partial<Order['work']> = {}): Order =>
   kubernetesOrder({

@@ -15,6 +15,7 @@ import { emptyRecord } from '../../api/profile-record.ts'
 import type { Command } from '../../ports/host.ts'
 import { keepAnswer, keepStore } from '../backup/backup-record.ts'
 import { JobRecord } from '../drivers/jobs/job-record.ts'
+import { upgradeRecord } from '../drivers/kubeadm/upgrade-record.ts'
 import { recordShelf } from '../drivers/profile/record.ts'
 import { HostKey } from '../host-key.ts'
 import { Journal } from '../journal/journal.ts'
@@ -60,6 +61,7 @@ async function work(): Promise<OrderFolder> {
   // The key is made before it is found to fit nothing.
   await expect(new HostKey(disk, stateDir, x25519Sealing).open(nonsense)).rejects.toThrow()
   await new JobRecord(stateDir).add(disk, { name: 'job', sha256: 'a'.repeat(64) }, at)
+  await upgradeRecord(stateDir).begin(disk, { version: 'v1.36.3', mode: 'apply', nodeUID: 'uid-w1', backups: [] })
   await keepAnswer(disk, stateDir, { request: 'r', store: 's3', state: 'Running', startedAt: at.toISOString() })
   await noteFailure(files, stateDir, 'disk sdb is dead', at)
   for (const folder of ['mounts/far', 'scratch-etcd', 'restore/programs', 'boot-guard']) {

@@ -6,6 +6,7 @@ import type { Host } from '../../ports/host.ts'
 import type { KeptOnHost } from '../../ports/host-memory.ts'
 import { backupAnswerFile, keptStoreFile } from '../backup/backup-record.ts'
 import { jobRecordFile } from '../drivers/jobs/job-record.ts'
+import { upgradeRecordFile } from '../drivers/kubeadm/upgrade-record.ts'
 import { removeGuard } from '../drivers/osimage/boot-guard.ts'
 import { profileRecordFile } from '../drivers/profile/record.ts'
 import { hostKeyFile } from '../host-key.ts'
@@ -22,7 +23,14 @@ export interface HostMemory {
   readonly socket: string
 }
 
-const ourFiles: readonly string[] = [agentFile, jobRecordFile, hostKeyFile, backupAnswerFile, keptStoreFile]
+const ourFiles: readonly string[] = [
+  agentFile,
+  jobRecordFile,
+  hostKeyFile,
+  backupAnswerFile,
+  keptStoreFile,
+  upgradeRecordFile,
+]
 const ourFolders: readonly string[] = ['orders', 'boot-guard', 'mounts', 'scratch-etcd', 'restore']
 
 /** Resolves to what stays. Where work is half-done nothing is touched: another agent could still end it. */

@@ -87,7 +87,8 @@ export async function writeAtomically(
 
 export function corrupt(path: string, what: string, cause?: unknown): SlipwayError {
   return new SlipwayError('JournalCorrupt', `${path} ${what}`, {
-    nextStep: 'look at the file and at the host; move the order’s folder away once nothing of it can be under way',
+    nextStep:
+      'look at the file and at the host; once nothing of it can be under way, move it, or the folder of its order, out of the agent’s state folder',
     cause,
   })
 }

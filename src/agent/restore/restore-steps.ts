@@ -8,6 +8,7 @@ import { sleep } from '../../kube/sleep.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Host } from '../../ports/host.ts'
 import type { SecureRequests } from '../../ports/secure-requests.ts'
+import { commandLines } from '../command-lines.ts'
 import type { EtcdGateway } from '../control-plane/etcd-gateway.ts'
 import { credentialsOf, gatewayOf } from '../control-plane/find-etcd.ts'
 import { etcdUnit } from '../drivers/etcd/host-service.ts'
@@ -90,18 +91,11 @@ async function stop(record: RestoreRecord, tools: RestoreTools, signal: AbortSig
 async function stillRunning({ site }: RestoreRecord, host: Host): Promise<readonly string[]> {
   const wanted = new Map(site.components.map(({ name, argv }) => [argv.join('\0'), name]))
   const found = new Set<string>()
-  for (const pid of await host.files.names('/proc')) {
-    if (!/^\d+$/.test(pid)) continue
-    const line = await host.files.read(`/proc/${pid}/cmdline`).catch(gone)
-    const name = line === undefined ? undefined : wanted.get(line.replace(/\0$/, ''))
+  for (const words of await commandLines(host)) {
+    const name = wanted.get(words.join('\0'))
     if (name !== undefined) found.add(name)
   }
   return [...found]
-}
-
-function gone(error: unknown): undefined {
-  if (error instanceof SlipwayError && error.code.startsWith('Disk')) return undefined
-  throw error
 }
 
 async function putAside(record: RestoreRecord, { host }: RestoreTools, signal: AbortSignal): Promise<void> {

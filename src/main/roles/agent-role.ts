@@ -39,7 +39,7 @@ export async function agentRole(
   const jobRecord = new JobRecord(stateDir)
   const download = new WebDownload({ proxyEnv: env })
   const profiles = profileParts(host, clock, stateDir)
-  const tools = { clock, random, download, signatures: keyPairSignatures, jobRecord, requests: nodeRequests }
+  const tools = { clock, random, download, signatures: keyPairSignatures, jobRecord, requests: nodeRequests, stateDir }
   // Where there is a bundle, all others take what they need from it.
   const bundle = bundleDriver({ download, bundles: new FileBundles(root) })
   const drivers = asFarAsWanted(options.only, [bundle, profiles.driver, ...allDrivers(tools)])

@@ -1,11 +1,13 @@
 import type { Driver, Step, StepContext } from '../../../src/agent/drivers/driver.ts'
 import { kubeadmDriver } from '../../../src/agent/drivers/kubeadm/kubeadm-driver.ts'
+import { upgradeRecordFile } from '../../../src/agent/drivers/kubeadm/upgrade-record.ts'
 import { checkImageProgramsStep } from '../../../src/agent/drivers/osimage/image-programs.ts'
 import { openBed } from '../../bed/bed.ts'
 import { raiseCluster } from '../../bed/kubeadm-cluster.ts'
 import { ignoredChecks } from '../../bed/kubeadm-config.ts'
 import { kubernetesVersion } from '../../bed/versions.ts'
 import type { ConformanceCase } from '../conformance-case.ts'
+import { stateDir } from '../life-plan.ts'
 
 const kubectl = ['kubectl', '--kubeconfig=/etc/kubernetes/admin.conf']
 
@@ -14,7 +16,7 @@ export const conformanceCase: ConformanceCase = {
   name: 'kubeadm (control plane)',
   tool: { name: 'kubeadm', version: ['kubeadm', 'version', '--output=short'] },
   driver: onNode(
-    kubeadmDriver(() => Promise.resolve(undefined), checkImageProgramsStep),
+    kubeadmDriver({ stagedTree: () => Promise.resolve(undefined), checkImage: checkImageProgramsStep, stateDir }),
     'node1',
   ),
   seeds: [1],
@@ -54,12 +56,13 @@ export const conformanceCase: ConformanceCase = {
     return stdout.includes(`"gitVersion": "${kubernetesVersion}"`) && record.stdout.includes(kubernetesVersion)
   },
   // Cordoned, and the only node of its cluster: kubeadm's test pod could run nowhere, and the report says what was done about it.
-  check: (_machine, { steps, warnings = [] }) => {
+  check: async (machine, { steps, warnings = [] }) => {
     const wasUpgraded = steps.some(({ name, attempts }) => name === 'upgrade-control-plane' && attempts > 0)
     const wasSaid = warnings.some((warning) => warning.includes('CreateJob was ignored'))
-    return wasUpgraded === wasSaid
-      ? Promise.resolve()
-      : Promise.reject(new Error(`${wasUpgraded ? '' : 'not '}upgraded, with warnings ${JSON.stringify(warnings)}`))
+    if (wasUpgraded !== wasSaid)
+      throw new Error(`${wasUpgraded ? '' : 'not '}upgraded, with warnings ${JSON.stringify(warnings)}`)
+    const left = await machine.exec(['cat', `${stateDir}/${upgradeRecordFile}`])
+    if (left.code === 0) throw new Error(`an upgrade that ended well is still on record: ${left.stdout}`)
   },
 }
 

@@ -12,7 +12,9 @@ import { sameVersion } from '../../../core/version.ts'
 import type { Host } from '../../../ports/host.ts'
 import { readControlPlanePods, readServerVersion } from './cluster-record.ts'
 
-const manifestPath = (component: string) => `/etc/kubernetes/manifests/${component}.yaml`
+export const manifestFolder = '/etc/kubernetes/manifests'
+
+const manifestPath = (component: string) => `${manifestFolder}/${component}.yaml`
 
 export interface ManifestLook {
   /** Image of each static pod that is there. */

@@ -10,15 +10,30 @@ import { installSteps, packagePicture, stageComponent } from '../kubernetes-pack
 import { asksFor, bringsPrograms } from '../kubernetes-target.ts'
 import { checkCertificates } from './certificates-step.ts'
 import { lookAtManifests } from './control-plane.ts'
+import { lostManifests } from './lost-manifests.ts'
 import { stageControlPlaneImages } from './stage-images.ts'
+import { upgradeRecord } from './upgrade-record.ts'
 import { type KubeadmProgram, upgradeControlPlane, upgradeWorker } from './upgrade-step.ts'
 
 /** The root of the operating-system tree that is booted next; undefined where none is staged. */
 export type StagedTree = (context: StepContext, signal: AbortSignal) => Promise<string | undefined>
 
-/** `checkImage` looks at the programs an image brings before one of them is run. */
-export function kubeadmDriver(stagedTree: StagedTree, checkImage: ActStep): Driver {
+export interface KubeadmTools {
+  readonly stagedTree: StagedTree
+  /** Looks at the programs an image brings before one of them is run. */
+  readonly checkImage: ActStep
+  /** Where the agent keeps its journal. */
+  readonly stateDir: string
+}
+
+export function kubeadmDriver({ stagedTree, checkImage, stateDir }: KubeadmTools): Driver {
   const kubeadm = kubeadmProgram(stagedTree)
+  const record = upgradeRecord(stateDir)
+  const restoreManifests = lostManifests(record, stateDir)
+  const upgradeOf = ({ role }: Order): readonly Step[] =>
+    role === 'ControlPlane'
+      ? [upgradeControlPlane({ kubeadm, record, restoreManifests }), checkCertificates(kubeadm)]
+      : [upgradeWorker(kubeadm)]
   return {
     name: 'kubeadm',
     concerns: (order) => asksFor('kubeadm', order),
@@ -27,22 +42,14 @@ export function kubeadmDriver(stagedTree: StagedTree, checkImage: ActStep): Driv
       controlPlane: (await lookAtManifests(host)).images,
     }),
     stage,
-    steps: (order) => stepsOf(order, kubeadm, checkImage),
+    steps: (order) => [...(bringsPrograms(order) ? [checkImage] : installSteps('kubeadm', order)), ...upgradeOf(order)],
+    settle: restoreManifests,
     undo: {
       possible: false,
       because: 'a control plane cannot go back to an older version; restore etcd’s snapshot and the manifests instead',
       endsUndo: 'WhenBegun',
     },
   }
-}
-
-function stepsOf(order: Order, kubeadm: KubeadmProgram, checkImage: ActStep): readonly Step[] {
-  return [
-    ...(bringsPrograms(order) ? [checkImage] : installSteps('kubeadm', order)),
-    ...(order.role === 'ControlPlane'
-      ? [upgradeControlPlane(kubeadm), checkCertificates(kubeadm)]
-      : [upgradeWorker(kubeadm)]),
-  ]
 }
 
 async function stage(staging: Staging, signal: AbortSignal): Promise<Reason | undefined> {

@@ -1,40 +1,31 @@
 import { describe, expect, it } from 'vitest'
 import { kubernetesOrder } from '../../../../test/agent/agent-bench.ts'
+import { components, manifest, pods, record } from '../../../../test/agent/pretend-static-pods.ts'
 import { StepBench } from '../../../../test/agent/step-bench.ts'
 import type { Order } from '../../../api/node-state.ts'
+import { lostManifests } from './lost-manifests.ts'
+import { upgradeRecord, upgradeRecordFile } from './upgrade-record.ts'
 import { upgradeControlPlane, upgradeWorker } from './upgrade-step.ts'
 
-const components = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'etcd']
-const imageOf = (component: string, version: string) =>
-  `registry.k8s.io/${component}:${component === 'etcd' ? '3.6.8-0' : version}`
-const manifest = (component: string, version: string) => `apiVersion: v1
-kind: Pod
-spec:
-  containers:
-  - command: [${component}, --advertise-address=10.77.1.11]
-    image: ${imageOf(component, version)}
-`
-const record = (version: string) =>
-  JSON.stringify({ data: { ClusterConfiguration: `kind: ClusterConfiguration\nkubernetesVersion: ${version}\n` } })
-const pods = (version: string, ready = true) =>
-  JSON.stringify({
-    items: components.map((component) => ({
-      metadata: { labels: { component, tier: 'control-plane' } },
-      spec: { containers: [{ image: imageOf(component, version) }] },
-      status: { containerStatuses: [{ ready }] },
-    })),
-  })
 const openNode = (name: string) => ({
   metadata: { name },
   spec: {},
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
 })
 const nodes = (...names: readonly string[]) => JSON.stringify({ items: names.map(openNode) })
-const step = upgradeControlPlane(() => Promise.resolve('/usr/bin/kubeadm'))
+const stateDir = '/var/lib/slipway'
+const { nodeUID } = kubernetesOrder()
+const upgrades = upgradeRecord(stateDir)
+const step = upgradeControlPlane({
+  kubeadm: () => Promise.resolve('/usr/bin/kubeadm'),
+  record: upgrades,
+  restoreManifests: lostManifests(upgrades, stateDir),
+})
 const controlPlane = (part: Partial<Order> = {}) => kubernetesOrder({ role: 'ControlPlane', ...part })
 
 async function bench(version: string, order = controlPlane()): Promise<StepBench> {
   const made = new StepBench(order)
+  await made.host.disk.makeFolder(stateDir)
   for (const component of components) {
     await made.put(`/etc/kubernetes/manifests/${component}.yaml`, manifest(component, version))
   }
@@ -62,16 +53,13 @@ describe('what is run on a control-plane node', () => {
   })
 
   it('is not done by looks alone once it was begun: the add-ons come last', async () => {
-    const done = await bench('v1.36.3')
-    done.answers({
-      'kubeadm-config': record('v1.36.3'),
-      '/api/v1/nodes?': nodes('node2'),
-      '/pods?': pods('v1.36.3'),
-      '/version': JSON.stringify({ gitVersion: 'v1.36.3' }),
-    })
+    const done = await atTarget()
     expect(await step.holds?.(done.context, done.signal)).toBe(true)
     await step.argv(done.context, done.signal)
     expect(await step.holds?.(done.context, done.signal)).toBe(false)
+    await step.afterwards?.(done.context, done.signal)
+    expect(await step.holds?.(done.context, done.signal)).toBe(true)
+    expect(done.ran).toContain('sync -f /etc/kubernetes/manifests')
   })
 
   it('ignores CreateJob where its pod could run nowhere, and says so', async () => {
@@ -90,27 +78,60 @@ describe('what is run on a control-plane node', () => {
     expect(made.ran.filter((words) => words.startsWith('sleep'))).toHaveLength(3)
   })
 
-  it('puts back manifests that were lost in the middle', async () => {
-    const made = await prepared('v1.35.4', nodes('node2'))
-    await step.argv(made.context, made.signal)
-    await made.host.files.remove('/etc/kubernetes/manifests/etcd.yaml')
-    await made.put('/etc/kubernetes/manifests/kube-apiserver.yaml', '')
-    for (const [folder, version] of [
-      ['2025-01-01-00-00-00', 'v1.34.0'],
-      ['2026-01-01-00-00-00', 'v1.35.4'],
-    ] as const) {
-      for (const component of components) {
-        await made.put(
-          `/etc/kubernetes/tmp/kubeadm-backup-manifests-${folder}/${component}.yaml`,
-          manifest(component, version),
-        )
-      }
-    }
-    await step.argv(made.context, made.signal)
-    expect(await made.host.files.read('/etc/kubernetes/manifests/etcd.yaml')).toBe(manifest('etcd', 'v1.35.4'))
-    expect(await made.host.files.read('/etc/kubernetes/manifests/kube-apiserver.yaml')).toContain('v1.35.4')
-    expect(made.warnings).toHaveLength(2)
+  describe('of an earlier order that failed', () => {
+    it.each(['apply', 'node'] as const)('is done again: %s', async (mode) => {
+      const made = await atTarget()
+      await upgrades.begin(made.host.disk, { version: 'v1.36.3', mode, nodeUID, backups: [] })
+      expect(await step.holds?.(made.context, made.signal)).toBe(false)
+      expect(await step.argv(made.context, made.signal)).toContain(mode === 'apply' ? 'v1.36.3' : 'node')
+      // Written anew, it is still what was begun.
+      expect(await upgrades.find(made.context)).toEqual({ version: 'v1.36.3', mode, nodeUID, backups: [] })
+    })
+
+    it('is done as the cluster’s record asks for where it was for another version', async () => {
+      const made = await atTarget()
+      await upgrades.begin(made.host.disk, { version: 'v1.36.2', mode: 'apply', nodeUID, backups: [] })
+      expect(await step.argv(made.context, made.signal)).toContain('node')
+      expect(await upgrades.find(made.context)).toEqual({ version: 'v1.36.3', mode: 'node', nodeUID, backups: [] })
+    })
+
+    it('is none of this node’s where the host was another one then', async () => {
+      const made = await atTarget()
+      await upgrades.begin(made.host.disk, { version: 'v1.36.3', mode: 'apply', nodeUID: 'another', backups: [] })
+      expect(await step.argv(made.context, made.signal)).toContain('node')
+      expect(await upgrades.find(made.context)).toMatchObject({ mode: 'node', nodeUID })
+    })
+
+    it.each([
+      ['', 'is damaged or half-written'],
+      [JSON.stringify({ format: 99, sha256: '', content: {} }), 'newer version of the agent'],
+    ])('is no guess where its record is %j', async (text, says) => {
+      const made = await atTarget()
+      await made.host.disk.write(`${stateDir}/${upgradeRecordFile}`, text)
+      const refusal = { code: 'JournalCorrupt', message: expect.stringContaining(says) }
+      await expect(step.holds?.(made.context, made.signal)).rejects.toMatchObject(refusal)
+      await expect(step.argv(made.context, made.signal)).rejects.toMatchObject(refusal)
+    })
   })
+
+  it('is taken over from an agent that noted it in the order', async () => {
+    const made = await atTarget()
+    await made.context.notes.write('kubeadm-upgrade', { mode: 'apply' })
+    expect(await step.holds?.(made.context, made.signal)).toBe(false)
+    expect(await step.argv(made.context, made.signal)).toContain('v1.36.3')
+  })
+
+  async function atTarget(): Promise<StepBench> {
+    const made = await bench('v1.36.3')
+    made.answers({
+      'kubeadm-config': record('v1.36.3'),
+      '/api/v1/nodes?': nodes('node2'),
+      '/pods?': pods('v1.36.3'),
+      '/version': JSON.stringify({ gitVersion: 'v1.36.3' }),
+      sync: '',
+    })
+    return made
+  }
 
   async function prepared(recorded: string, open: string): Promise<StepBench> {
     const made = await bench('v1.35.4')

@@ -1,7 +1,7 @@
-// `kubeadm upgrade`. kubeadm keeps what it replaces below /etc/kubernetes/tmp and may be run again after any cut; what was begun
-// in an order is run again as the same, because the cluster's record changes before the last of `apply` is done.
+// `kubeadm upgrade`. kubeadm keeps what it replaces below /etc/kubernetes/tmp and may be run again after any cut. What was begun
+// and has not ended well is run again as the same, in its order or in the next: the cluster's record changes before the last of
+// `apply` is done.
 
-import { upgradeBegunSchema } from '../../../api/kubernetes-notes.ts'
 import { SlipwayError } from '../../../api/slipway-error.ts'
 import {
   canTakeCheckJob,
@@ -11,19 +11,22 @@ import {
   upgradeOptions,
 } from '../../../core/kubernetes/kubeadm-upgrade.ts'
 import { sameVersion } from '../../../core/version.ts'
+import type { Host } from '../../../ports/host.ts'
+import type { Log } from '../../../ports/log.ts'
 import type { JobStep, StepContext } from '../driver.ts'
 import { installedKubelet } from '../kubelet/kubelet-look.ts'
 import { targetVersion } from '../kubernetes-target.ts'
 import { lookUntil } from '../look-until.ts'
 import { readClusterConfiguration, readOpenNodes } from './cluster-record.ts'
-import { lookAtManifests, missingInControlPlane, missingInManifests } from './control-plane.ts'
-import { restoreLostManifests } from './lost-manifests.ts'
+import { lookAtManifests, manifestFolder, missingInControlPlane, missingInManifests } from './control-plane.ts'
+import { kubeadmBackups, type RestoreManifests } from './lost-manifests.ts'
+import type { UpgradeRecord } from './upgrade-record.ts'
 
 /** Finds the kubeadm of the target version. */
 export type KubeadmProgram = (context: StepContext, signal: AbortSignal) => Promise<string>
 
 const timeoutMs = 30 * 60_000
-const begunNote = 'kubeadm-upgrade'
+const syncMs = 5 * 60_000
 /** The kubelet takes a moment to see new manifests and to report what became of them. */
 const patience = { tries: 40, pauseSeconds: 3 }
 
@@ -39,7 +42,13 @@ done
 exec "$kubeadm" upgrade apply "$version" --yes "$@"
 `
 
-export function upgradeControlPlane(kubeadm: KubeadmProgram): JobStep {
+export interface UpgradeParts {
+  readonly kubeadm: KubeadmProgram
+  readonly record: UpgradeRecord
+  readonly restoreManifests: RestoreManifests
+}
+
+export function upgradeControlPlane({ kubeadm, record, restoreManifests }: UpgradeParts): JobStep {
   return {
     name: 'upgrade-control-plane',
     disruptive: false,
@@ -48,28 +57,34 @@ export function upgradeControlPlane(kubeadm: KubeadmProgram): JobStep {
     showsEffect: true,
     timeoutMs,
     argv: async (context, signal) => {
-      const { order, notes } = context
+      const { order, host } = context
+      // First of all: without them the API may be away.
+      await restoreManifests(context)
       const program = await kubeadm(context, signal)
       const version = targetVersion(order).text
-      const begun = await notes.read(begunNote, upgradeBegunSchema)
-      if (begun) await restoreLostManifests(context)
+      const begun = await record.find(context)
       // Asked each time, which also waits for an API that a boot took away.
       const due = await chooseMode(context, signal)
-      const mode = begun?.mode === 'apply' ? 'apply' : due
-      await notes.write(begunNote, { mode })
+      const mode = begun && sameVersion(begun.version, version) && begun.mode === 'apply' ? 'apply' : due
+      const backups = begun?.backups ?? [...(await kubeadmBackups(host))]
+      await record.begin(host.disk, { nodeUID: order.nodeUID, version, mode, backups })
       const options = upgradeOptions(order.work.kubernetes?.kubeadm ?? {}, await checksToIgnore(mode, context, signal))
       if (mode === 'node') return [program, 'upgrade', 'node', ...options]
       return ['/bin/sh', '-c', applyProgram, 'kubeadm-apply', program, version, ...options]
     },
     holds: async (context, signal) => {
-      const { host, order, notes } = context
-      if (await notes.read(begunNote, upgradeBegunSchema)) return false
+      const { host, order } = context
+      if (await record.find(context)) return false
       if (missingInManifests(await lookAtManifests(host), targetVersion(order).text) !== undefined) return false
       // At the version, but perhaps just booted: it is given its time to come up.
       if ((await missingAtLast(context, signal)) !== undefined) return false
       return (await chooseMode(context, signal)) === 'node'
     },
     missing: missingAtLast,
+    afterwards: async ({ host, log }, signal) => {
+      await syncManifests(host, log, signal)
+      await record.end(host.disk)
+    },
   }
 }
 
@@ -107,6 +122,13 @@ async function chooseMode({ host, order }: StepContext, signal: AbortSignal): Pr
   throw new SlipwayError('StepFailed', 'ConfigMap kube-system/kubeadm-config names no kubernetesVersion', {
     nextStep: 'was this cluster made by kubeadm? See: kubectl -n kube-system get configmap kubeadm-config -o yaml',
   })
+}
+
+/** kubeadm leaves that to the kernel, and lost power would still take them: with the record gone nobody would look any more. */
+async function syncManifests(host: Host, log: Log, signal: AbortSignal): Promise<void> {
+  const { exitCode, stderr } = await host.run({ argv: ['sync', '-f', manifestFolder], timeoutMs: syncMs }, signal)
+  if (exitCode !== 0)
+    log.warn('the static pod manifests were not synced', { exitCode, error: stderr.trim().slice(0, 400) })
 }
 
 async function checksToIgnore(
