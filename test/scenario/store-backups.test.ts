@@ -3,8 +3,10 @@
 import { describe, expect } from 'vitest'
 import type { BackupStoreSpec } from '../../src/api/backup.ts'
 import { backupAnnotation, type StoreRecord } from '../../src/api/backup-plan.ts'
+import type { GateSpec } from '../../src/api/gate.ts'
 import { maintenancePolicies, policyName } from '../../src/api/maintenance-policy.ts'
 import type { Reason } from '../../src/api/reason.ts'
+import { broken, ok, PretendWeb } from './pretend-web.ts'
 import { type Story, scenario } from './story.ts'
 
 const minute = 60_000
@@ -203,5 +205,40 @@ describe('on demand', () => {
     await cluster.pass(10 * minute)
     expect(record(story)?.run).toBeUndefined()
     expect(record(story)?.lastSuccess).toBeUndefined()
+  })
+})
+
+describe('beside an update whose gates are looked at', () => {
+  const web = new PretendWeb()
+  const gates: GateSpec[] = [{ type: 'Http', url: 'http://check.example/ready' }]
+  const nineOClock = { windows: [{ cron: '0 9 * * *', duration: '2h' }], backupStores: [hourly] }
+
+  scenario('a schedule that is due as the window opens leaves the host to it', { nodes: 2, web }, async (story) => {
+    const { cluster, person, update } = story
+    web.answers('check.example', ok)
+    const all = made(story)
+    await person.setsPolicy(nineOClock)
+    const it = await update.kubernetes('v1.36.3', { gates }).is('InProgress', 'OutsideWindow')
+    await cluster.until('it has its backup', () => it.status.backups !== undefined, 2 * hour)
+    expect(all).toEqual([])
+    await it.succeeds()
+    await cluster.until('the schedule has its own', () => all.length > 0)
+    expect(all).toEqual(['scheduled 2026-01-05T09:00:00.000Z'])
+  })
+
+  scenario('a schedule waits a minute for them, and not for hours', { nodes: 2, web }, async (story) => {
+    const { cluster, person, update } = story
+    web.answers('check.example', broken)
+    const all = made(story)
+    await person.setsPolicy(nineOClock)
+    const it = await update.kubernetes('v1.36.3', { gates }).is('InProgress', 'OutsideWindow')
+    await cluster.until('the gate holds', () => it.condition('Blocked')?.reason === 'GateWaiting', 2 * hour)
+    const since = cluster.sim.clock.nowMs()
+    await cluster.until('the schedule is followed', () => record(story)?.run?.node !== undefined)
+    expect(cluster.sim.clock.nowMs() - since).toBeGreaterThan(45_000)
+    expect(cluster.sim.clock.nowMs() - since).toBeLessThan(75_000)
+    web.answers('check.example', ok)
+    await it.succeeds()
+    expect(all).toEqual(['scheduled 2026-01-05T09:00:00.000Z'])
   })
 })

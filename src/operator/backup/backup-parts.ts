@@ -15,8 +15,8 @@ export interface BackupParts {
   readonly hosts: () => readonly BackupHost[]
   /** Something secret has to reach the host. */
   readonly needsKey: (store: BackupStoreSpec) => boolean
-  /** An update wants a backup, and nobody has looked for a host for it yet. */
-  readonly isUpdateNext: () => boolean
+  /** An update comes first: it wants a backup, or will in a moment. `untilMs`: when to look again, though nothing wakes. */
+  readonly updateNext: () => { readonly untilMs?: number } | undefined
   /** Looks at all backups again. */
   readonly wake: () => void
   readonly wakeGrants: () => void

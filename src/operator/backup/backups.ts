@@ -55,7 +55,7 @@ export class Backups {
       hosts: () => this.#hosts(),
       needsKey: (store: Parameters<typeof neededSecrets>[0]) =>
         neededSecrets(store, cluster.policy?.spec.etcd).length > 0,
-      isUpdateNext: () => this.#updates.isNext,
+      updateNext: () => this.#updates.next(),
       wake: () => this.#wake(),
     }
     this.#updates = new UpdateBackups(parts, new UpdateRecord(ports, cluster, events))

@@ -71,10 +71,11 @@ export class StoreBackups {
     record: StoreRecord,
     signal: AbortSignal,
   ): Promise<number | 'again' | undefined> {
-    const { ports, desk, hosts, needsKey, isUpdateNext } = this.#parts
+    const { ports, desk, hosts, needsKey, updateNext } = this.#parts
     const { run, ...rest } = record
-    // Its window may close: a host that an update is about to ask is left to it. The next pass, which is asked for already, asks it.
-    if (!run || (run.node === undefined && isUpdateNext())) return undefined
+    // Its window may close: a host that an update is about to ask is left to it. The pass that asks it is asked for by others.
+    const first = run?.node === undefined ? updateNext() : undefined
+    if (!run || first) return first?.untilMs
     const now = ports.clock.now()
     const isExternal = policy.spec.etcd !== undefined
     const step = stepRun({

@@ -11,6 +11,7 @@ import { isEndedPhase, operationID } from '../../core/update/operation.ts'
 import type { LastCheck } from '../update/terms.ts'
 import type { UpdateRecord } from '../update/update-record.ts'
 import { type BackupParts, eachInTurn, lookAgainMs } from './backup-parts.ts'
+import { ExpectedBackups } from './expected-backups.ts'
 
 /** More steps than a run takes in a row. */
 const maxSteps = 8
@@ -27,15 +28,30 @@ export class UpdateBackups {
   readonly #wanted = new Map<string, Wanted>()
   /** Why it is not there yet. */
   readonly #reasons = new Map<string, Reason>()
+  readonly #expected: ExpectedBackups
 
   constructor(parts: BackupParts, record: UpdateRecord) {
     this.#parts = parts
     this.#record = record
+    this.#expected = new ExpectedBackups(parts.ports.clock)
   }
 
   /** Why this node may not be taken before a backup is made. Ask it last: asking starts one. */
-  obstacle(name: string, { role, work, hasBegunWorkers }: LastCheck): Reason | undefined {
-    const { cluster, ports, wake } = this.#parts
+  obstacle(name: string, check: LastCheck): Reason | undefined {
+    const missing = this.#missing(name, check)
+    const isLacking = missing !== undefined && 'step' in missing
+    this.#expected.note(name, check.isEarly && isLacking)
+    if (!isLacking) return missing
+    if (check.isEarly) return undefined
+    if (this.#wanted.get(name)?.step !== missing.step) this.#reasons.delete(name)
+    this.#wanted.set(name, missing)
+    this.#parts.wake()
+    return this.#reasons.get(name) ?? { code: 'BackupRunning', message: 'a backup of etcd is about to be made' }
+  }
+
+  /** The backup it lacks for this node, or why there can be none. */
+  #missing(name: string, { role, work, hasBegunWorkers }: LastCheck): Wanted | Reason | undefined {
+    const { cluster, ports } = this.#parts
     const update = cluster.updates.get(name)
     const need = update && backupNeed(update.spec, cluster.policy?.spec)
     if (!update || need?.need === 'none' || need === undefined) return undefined
@@ -46,22 +62,18 @@ export class UpdateBackups {
     // What stands there until the new operation has its own status belongs to the last one.
     const run = operationID(update)
     const backups = update.status?.operationID === run ? update.status.backups : undefined
-    if (goodBackup(backups, step, need.terms, ports.clock.now())) return undefined
-    if (this.#wanted.get(name)?.step !== step) this.#reasons.delete(name)
-    this.#wanted.set(name, { operationID: run, step })
-    wake()
-    return this.#reasons.get(name) ?? { code: 'BackupRunning', message: 'a backup of etcd is about to be made' }
+    return goodBackup(backups, step, need.terms, ports.clock.now()) ? undefined : { operationID: run, step }
   }
 
   isWanted(name: string): boolean {
     return this.#wanted.has(name)
   }
 
-  /** One is wanted, and nobody has looked for a host for it yet. */
-  get isNext(): boolean {
+  /** One is wanted, and nobody has looked for a host for it yet; or one may be wanted in a moment. */
+  next(): { readonly untilMs?: number } | undefined {
     const { updates } = this.#parts.cluster
     const isOpen = (name: string) => !this.#reasons.has(name) && updates.get(name)?.status?.backupRun === undefined
-    return [...this.#wanted.keys()].some(isOpen)
+    return [...this.#wanted.keys()].some(isOpen) ? {} : this.#expected.next()
   }
 
   /** The questions that stand for updates. */

@@ -28,6 +28,7 @@ import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
 import { stagingTurn } from '../update/staging-turn.ts'
 import { BudgetSets, type BudgetUse } from './budget-sets.ts'
+import { changedGrants } from './changed-grants.ts'
 import type { ForeignLocks } from './foreign-locks.ts'
 import type { LedgerBook } from './ledger-book.ts'
 import { type Hours, OpeningHours } from './opening-hours.ts'
@@ -267,8 +268,15 @@ export class GrantPass {
     const gate = operation.gates?.length ? this.#gate : undefined
     const requests = function* () {
       for (const request of claim.requests) {
-        const lastly = () => running.lastObstacle(request.node, request.role)
-        yield { ...request, lastly, ...(gate && { gate: () => gate(operation, request.node) }) }
+        const { node, role } = request
+        yield {
+          ...request,
+          gate: () => {
+            running.lastObstacle(node, role, { isEarly: true })
+            return gate?.(operation, node)
+          },
+          lastly: () => running.lastObstacle(node, role),
+        }
       }
     }
     return { ...claim, requests: requests() }
@@ -338,13 +346,4 @@ function isUnknown(verdict: Verdict): boolean {
 
 function reasonOf(verdict: Verdict): RunningOperation['waitingFor'] {
   return verdict.verdict === 'waiting' ? verdict.reason : undefined
-}
-
-function changedGrants(before: readonly Grant[], after: readonly Grant[]): readonly Grant[] {
-  // Most passes book nothing, and then it is the very same list.
-  if (before === after) return []
-  const key = ({ node, nodeUID, holder }: Grant) => `${node} ${nodeUID} ${holder}`
-  const old = new Set(before.map(key))
-  const now = new Set(after.map(key))
-  return [...before.filter((grant) => !now.has(key(grant))), ...after.filter((grant) => !old.has(key(grant)))]
 }

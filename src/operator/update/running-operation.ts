@@ -182,9 +182,9 @@ export class RunningOperation {
   }
 
   /** What is still missing when nothing else stands in the node's way. */
-  lastObstacle(name: string, role: Role): Reason | undefined {
+  lastObstacle(name: string, role: Role, { isEarly = false } = {}): Reason | undefined {
     const { hasBegunWorkers } = this.table.reach
-    return this.#terms.lastly?.({ role, work: this.workFor(name), hasBegunWorkers })
+    return this.#terms.lastly?.({ role, work: this.workFor(name), hasBegunWorkers, isEarly })
   }
 
   /** When it may start; undefined when a person said that it goes on at any time. */

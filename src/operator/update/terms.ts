@@ -18,6 +18,8 @@ export interface LastCheck {
   readonly role: Role
   readonly work: Work
   readonly hasBegunWorkers: boolean
+  /** Gates are looked at first: what is missing then is wanted soon, not now. */
+  readonly isEarly: boolean
 }
 
 /** On what terms an operation takes its nodes, and which they are. */
