@@ -7,7 +7,7 @@ import type { AgentOrder, NodeState } from '../../api/node-state.ts'
 import { sameJson } from '../server/json.ts'
 import type { CommittedChange } from '../server/object-store.ts'
 import { isOperator, type Report, type Slack } from './rule.ts'
-import type { Truth } from './truth.ts'
+import type { Labels, Truth } from './truth.ts'
 
 export function judgeLedger(change: CommittedChange, truth: Truth, slack: Slack, report: Report): void {
   if (change.kind !== 'MaintenancePolicy' || !change.after || !isOperator(change.client)) return
@@ -80,11 +80,15 @@ function judgeBudgets(
   }
   const away = new Set([...grants.map(({ node }) => node), ...wasAway])
   for (const budget of policy.spec.budgets ?? []) {
-    const members = membersWith(grant.node, budget, truth)
-    const most = count(budget.maxUnavailable, members.size)
-    const missing = [...away].filter((name) => members.has(name))
-    if (members.has(grant.node) && missing.length > most)
-      report(1, `${grant.node} was granted with ${missing.length} of ${most} nodes away: ${missing.join(', ')}`)
+    // A label that a person changed just now may not be known yet: what holds by those of before is nobody's fault.
+    const [byNow, byThen] = [labelsNow(truth), labelsKnown(truth, now - staleMs)].map((labelsOf) => {
+      const members = membersWith(grant.node, budget, truth, labelsOf)
+      const most = count(budget.maxUnavailable, members.size)
+      const missing = [...away].filter((name) => members.has(name))
+      if (!members.has(grant.node) || missing.length <= most) return undefined
+      return `${grant.node} was granted with ${missing.length} of ${most} nodes away: ${missing.join(', ')}`
+    })
+    if (byNow && byThen) report(1, byNow)
   }
   // What hosts ask for goes one at a time where the policy says nothing, and counts all that are away, but no update that got
   // its node later in the same write: that one goes by limits of its own.
@@ -109,8 +113,12 @@ function judgeBudgets(
 }
 
 /** The nodes that share this budget with the node, itself among them if it has to do with it at all. */
-function membersWith(name: string, { per, nodeSelector }: BudgetSpec, { nodes }: Truth): ReadonlySet<string> {
-  const labelsOf = (node: string) => nodes.get(node)?.node.metadata.labels ?? {}
+function membersWith(
+  name: string,
+  { per, nodeSelector }: BudgetSpec,
+  { nodes }: Truth,
+  labelsOf: (node: string) => Labels,
+): ReadonlySet<string> {
   const value = per === undefined ? undefined : labelsOf(name)[per]
   const wanted = Object.entries(nodeSelector?.matchLabels ?? {})
   return new Set(
@@ -119,6 +127,19 @@ function membersWith(name: string, { per, nodeSelector }: BudgetSpec, { nodes }:
       return (per === undefined || labels[per] === value) && wanted.every(([key, text]) => labels[key] === text)
     }),
   )
+}
+
+function labelsNow({ nodes }: Truth): (node: string) => Labels {
+  return (node) => nodes.get(node)?.node.metadata.labels ?? {}
+}
+
+/** As everybody knows them who has heard all that happened until then. */
+function labelsKnown(truth: Truth, untilMs: number): (node: string) => Labels {
+  const now = labelsNow(truth)
+  return (node) => {
+    const { relabelled } = truth.nodes.get(node) ?? {}
+    return relabelled && relabelled.at > untilMs ? relabelled.from : now(node)
+  }
 }
 
 function judgeControlPlane(

@@ -7,6 +7,7 @@ import type { KubeObject, Node } from '../../api/kube.ts'
 import type { Grant, MaintenancePolicy } from '../../api/maintenance-policy.ts'
 import type { NodeState } from '../../api/node-state.ts'
 import { kuredAnnotation, kuredPlace } from '../kured.ts'
+import { sameJson } from '../server/json.ts'
 import type { CommittedChange } from '../server/object-store.ts'
 
 export interface NodeRecord {
@@ -16,7 +17,11 @@ export interface NodeRecord {
   readonly notReadySince: number | undefined
   /** A cordon that is not ours. */
   readonly personsCordon: boolean
+  /** Its labels before they were last changed, and when that was. */
+  readonly relabelled: { readonly from: Labels; readonly at: number } | undefined
 }
+
+export type Labels = Readonly<Record<string, string>>
 
 export const cordonMark = 'slipway.dev/cordon'
 export const otherMarks = 'slipway.dev/marks'
@@ -121,8 +126,14 @@ export class Truth {
       unavailableSince: unavailable ? (old?.unavailableSince ?? time) : undefined,
       notReadySince: ready ? undefined : (old?.notReadySince ?? time),
       personsCordon: cordoned && !ours,
+      relabelled: relabelled(old, node, time),
     }
   }
+}
+
+function relabelled(old: NodeRecord | undefined, { metadata }: Node, at: number): NodeRecord['relabelled'] {
+  const from = old?.node.metadata.labels ?? {}
+  return old && !sameJson(from, metadata.labels ?? {}) ? { from, at } : old?.relabelled
 }
 
 function forces(drain: DrainSettings | undefined): boolean {
