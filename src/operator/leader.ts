@@ -290,7 +290,7 @@ async function reconcileGrants(
   signal: AbortSignal,
 ): ReturnType<Reconcile> {
   const { nodes, owners, againMs, isAsking } = await grants
-    .run(operations.running(), signal)
+    .run(() => operations.running(), signal)
     .catch((error: unknown) => {
       if (error instanceof SlipwayError && error.code === 'NotLeader') options.fencedOff()
       throw error
@@ -301,9 +301,9 @@ async function reconcileGrants(
   }
   for (const owner of owners) wakeUps.owner(owner)
   for (const operation of operations.running()) for (const name of operation.toStage()) wakeUps.node(name)
-  // Only now: who waits for what has changed is woken, whether or not the locks can be written.
-  const locksAgainMs = await grants.giveLocksBack(signal)
   if (isAsking || eyes.askAgainMs() === 0) await eyes.ask(signal)
+  // Only now: who waits for what has changed is woken and answered, whether or not the locks can be written.
+  const locksAgainMs = await grants.giveLocksBack(signal)
   const early = isAsking ? eyes.earlyMs() : 0
   const waitsMs = [againMs, locksAgainMs, early > 0 ? early : undefined, eyes.askAgainMs()].flatMap((ms) => ms ?? [])
   return waitsMs.length > 0 ? { afterMs: Math.min(...waitsMs) } : undefined

@@ -106,7 +106,57 @@ describe('a write that nobody answers', () => {
     await expect(locks.giveBack(signal)).rejects.toBe(unanswered)
     api.before = () => undefined
     await locks.follow([], signal)
+    await locks.giveBackLeft(signal)
     expect(owner(api)).toBeUndefined()
+  })
+})
+
+describe('a lock of ours that the policy does not name any more', () => {
+  async function left(refuse: KubeError) {
+    const { api, clock, locks } = await following()
+    await locks.take(signal)
+    api.before = (verb) => {
+      if (verb === 'patch') throw refuse
+    }
+    await locks.follow([], signal)
+    return { api, clock, locks }
+  }
+
+  it('holds up nobody while a webhook keeps it from being given back, and is given back after that', async () => {
+    const broken = new KubeError('ServerError', 'failed calling webhook', { status: 500 })
+    const { api, locks } = await left(broken)
+    expect(locks.standing()).toMatchObject({ closed: undefined, areOurs: true })
+    expect(locks.isFollowing([])).toBe(true)
+    await expect(locks.giveBackLeft(signal)).rejects.toBe(broken)
+    api.before = () => undefined
+    await locks.follow([], signal)
+    await locks.giveBackLeft(signal)
+    expect(owner(api)).toBeUndefined()
+  })
+
+  it('is tried again where we have no right to it, and is not forgotten', async () => {
+    const { api, clock, locks } = await left(
+      new KubeError('Forbidden', 'daemonsets.apps is forbidden', { status: 403 }),
+    )
+    await locks.giveBackLeft(signal)
+    expect(owner(api)).toBe('slipway')
+    const { againMs } = locks.standing()
+    expect(againMs).toBe(15_000)
+    api.before = () => undefined
+    await clock.advance(againMs ?? 0)
+    await locks.giveBackLeft(signal)
+    expect(owner(api)).toBeUndefined()
+    expect(locks.standing().againMs).toBeUndefined()
+  })
+
+  it('is ours still where the policy names it again', async () => {
+    const { api, locks } = await left(new KubeError('Forbidden', 'daemonsets.apps is forbidden', { status: 403 }))
+    await locks.giveBackLeft(signal)
+    api.before = () => undefined
+    await locks.follow([lock], signal)
+    await locks.giveBackLeft(signal)
+    expect(owner(api)).toBe('slipway')
+    expect(locks.standing()).toMatchObject({ closed: undefined, areOurs: true })
   })
 })
 
@@ -214,6 +264,7 @@ describe('a lock of ours whose terms the policy changes', () => {
       if (verb === 'patch') writes.push(text(api))
     }
     await locks.follow([to], signal)
+    await locks.giveBackLeft(signal)
     return { api, locks, writes }
   }
 

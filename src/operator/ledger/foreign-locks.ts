@@ -1,5 +1,6 @@
 // The locks of other tools that the policy names: watched, taken before our first node goes, kept while any slot is held, and
-// given back after the last. A lock of ours that a dead operator left is ours.
+// given back after the last. A lock of ours that a dead operator left is ours. One that the policy names no more is given back for
+// itself: whoever holds it up holds up nothing else.
 
 import type { ForeignLock } from '../../api/foreign-lock.ts'
 import { type DaemonSet, daemonSets } from '../../api/kube.ts'
@@ -53,6 +54,8 @@ export class ForeignLocks {
   readonly #wake: () => void
   readonly #signal: AbortSignal
   readonly #watched = new Map<string, Watched>()
+  /** The policy does not name them any more, and nobody has seen yet that they are not ours. */
+  readonly #left = new Map<string, Watched>()
 
   constructor(ports: OperatorPorts, wake: () => void, signal: AbortSignal) {
     this.#ports = ports
@@ -60,18 +63,14 @@ export class ForeignLocks {
     this.#signal = signal
   }
 
-  /** From now on these are the locks; one that is left out is given back first. */
+  /** From now on these are the locks; one that is left out is to be given back. */
   async follow(locks: readonly ForeignLock[], signal: AbortSignal): Promise<void> {
     const wanted = byIdentity(locks)
-    for (const [key, watched] of this.#watched) {
-      if (watched.isInDoubt) await this.#readAnew(watched, signal)
-      if (wanted.has(key)) continue
-      await this.#giveBack(watched, signal)
-      watched.life.abort('the policy does not name this lock any more')
-      this.#watched.delete(key)
-    }
+    for (const [key, watched] of this.#watched) if (!wanted.has(key)) move(key, watched, this.#watched, this.#left)
+    for (const [key, watched] of this.#left) if (wanted.has(key)) move(key, watched, this.#left, this.#watched)
     for (const [key, lock] of wanted) {
       const watched = this.#watched.get(key)
+      if (watched?.isInDoubt) await this.#readAnew(watched, signal)
       if (!watched) this.#watched.set(key, this.#watch(lock))
       else if (!equalJson(watched.lock, lock)) await this.#keep(watched, lock, signal)
       // What was refused is not wanted any more.
@@ -118,6 +117,7 @@ export class ForeignLocks {
       if (standing.expiresAt !== undefined) waits.push(Math.max(1, standing.expiresAt - now.getTime()))
       if (watched.refusal) waits.push(retryMs)
     }
+    for (const { refusal } of this.#left.values()) if (refusal) waits.push(retryMs)
     const againMs = waits.length > 0 ? Math.min(...waits) : undefined
     return { closed, isToTryAgain: closed !== undefined && isToTryAgain, areOurs, foreign, againMs }
   }
@@ -132,6 +132,20 @@ export class ForeignLocks {
 
   async giveBack(signal: AbortSignal): Promise<void> {
     for (const watched of this.#watched.values()) await this.#giveBack(watched, signal)
+  }
+
+  /** What the policy does not name any more, as often as it takes. */
+  async giveBackLeft(signal: AbortSignal): Promise<void> {
+    for (const [key, watched] of this.#left) {
+      if (watched.isInDoubt) await this.#readAnew(watched, signal)
+      if (watched.refusal && !this.#mayTryAgain(watched)) continue
+      watched.refusal = undefined
+      await this.#giveBack(watched, signal)
+      const mayBeOurs = !watched.isSynced || (watched.store.size > 0 && this.#judgeAnew(watched) === 'ours')
+      if (mayBeOurs) continue
+      watched.life.abort('the policy does not name this lock any more')
+      this.#left.delete(key)
+    }
   }
 
   async #giveBack(watched: Watched, signal: AbortSignal): Promise<void> {
@@ -225,6 +239,11 @@ export class ForeignLocks {
     )
     return watched
   }
+}
+
+function move(key: string, watched: Watched, from: Map<string, Watched>, to: Map<string, Watched>): void {
+  from.delete(key)
+  to.set(key, watched)
 }
 
 /** One annotation of one DaemonSet is one lock, whatever else is said of it. */

@@ -19,14 +19,13 @@ import { laneOf, servedAt, turnsAfter } from '../../core/ledger/turns.ts'
 import { equalJson } from '../../core/merge-patch.ts'
 import { cordonOwner, isReady, whyAway } from '../../core/node/node-facts.ts'
 import { holdOf } from '../../core/node/node-marks.ts'
-import { operationOfOrder } from '../../core/node/order.ts'
 import { type Operation, ownerOfOperation } from '../../core/update/operation.ts'
 import { isBroken } from '../../core/update/retry.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ControlPlaneEyes } from '../control-plane/control-plane-eyes.ts'
 import type { OperatorPorts } from '../ports.ts'
 import type { RunningOperation } from '../update/running-operation.ts'
-import { stagingTurn } from '../update/staging-turn.ts'
+import { stagingFirst } from '../update/staging-turn.ts'
 import { BudgetSets, type BudgetUse } from './budget-sets.ts'
 import { changedGrants } from './changed-grants.ts'
 import type { ForeignLocks } from './foreign-locks.ts'
@@ -140,17 +139,20 @@ export class GrantPass {
   }
 
   /** Says what changed: nodes whose slot came or went, owners of operations with news. */
-  async run(operations: readonly RunningOperation[], signal: AbortSignal): Promise<Outcome> {
+  async run(running: () => readonly RunningOperation[], signal: AbortSignal): Promise<Outcome> {
     const since = this.#ports.clock.now().toISOString()
     const returns = new Map([...this.#returns, ...this.#lost()])
     const regrants = [...this.#regrants.values()].map((slot) => ({ ...slot, since }))
-    const isOurs = await this.#takeLocks(operations, signal)
-    const stagesFirst = this.#stagingFirst(operations)
+    const isOurs = await this.#takeLocks(running(), signal)
+    let operations = running()
     let isLate = false
     let verdicts: readonly Verdict[] = []
     // As we knew them, not as they were found: a write that seemed to have failed may have been carried out.
     const before = this.#book.grants
     await this.#book.change((ledger, policy) => {
+      // Those that run now: a policy that is gone is waited for, and some are made anew meanwhile.
+      operations = running()
+      const stagesFirst = stagingFirst(operations, this.#cluster.states, (operation) => this.shut(operation))
       const kept = ledger.grants.filter(({ node, nodeUID, holder }) => {
         const back = returns.get(node)
         return back?.nodeUID !== nodeUID || back.holder !== holder
@@ -198,26 +200,11 @@ export class GrantPass {
     }
   }
 
-  /** After the last slot came back; says when to try again where the write is refused. */
+  /** After the last slot came back, or when the policy names them no more; says when to try again where the write is refused. */
   async giveLocksBack(signal: AbortSignal): Promise<number | undefined> {
+    await this.#locks.giveBackLeft(signal)
     if (this.#book.grants.length === 0) await this.#locks.giveBack(signal)
     return this.#locks.standing().againMs
-  }
-
-  /** Why a node that has no slot is not one operation's to stage: it does so for another that comes first. */
-  #stagingFirst(operations: readonly RunningOperation[]): (node: string, id: string) => Reason | undefined {
-    if (operations.length < 2) return () => undefined
-    const inTurn = [...stagingTurn(operations, (operation) => this.shut(operation))]
-    const places = new Map(inTurn.map(({ id }, place) => [id, place]))
-    return (node, id) => {
-      const order = this.#cluster.states.get(node)?.spec.order
-      if (order?.desired !== 'Stage') return undefined
-      const place = places.get(operationOfOrder(order)) ?? Number.POSITIVE_INFINITY
-      const other = place < (places.get(id) ?? 0) ? inTurn[place] : undefined
-      return other?.table.isStaging(node) && other.wantsStaged(node)
-        ? { code: 'NodeHeldElsewhere', message: `${node} stages for ${other.id} first` }
-        : undefined
-    }
   }
 
   /** The nodes for which that has changed. */
