@@ -50,6 +50,23 @@ describe('a gate of the policy', () => {
     expect(await withText(story, 'hello\n')).toEqual(['cp1'])
   })
 
+  const sick = new PretendWeb()
+  scenario('is asked no more once a policy without it is there', { ...profileStory(3), web: sick }, async (story) => {
+    const { cluster, person } = story
+    sick.answers('shop.example', broken)
+    await person.deletesPolicy()
+    await person.setsPolicy({ gates: [{ type: 'Http', url: 'http://shop.example/' }] })
+    const spec: NodeProfileSpec = { files: [{ path, content: 'hello\n' }], disruption: 'Drain' }
+    await person.creates(nodeProfiles, { metadata: { name: 'base' }, spec })
+    const applied = () => profile(story)?.status?.conditions?.find(({ type }) => type === 'Applied')
+    await cluster.until('it waits for the gate', () => applied()?.reason?.startsWith('Gate') === true)
+    // As `kubectl replace --force` does.
+    await person.deletesPolicy()
+    await person.setsPolicy({})
+    await cluster.until('it is applied', () => profile(story)?.status?.phase === 'Applied')
+    await cluster.until('its slots are back', () => cluster.ledger.grants.length === 0)
+  })
+
   for (const when of ['Soak', 'AfterWave'] as const) {
     const web = new PretendWeb()
     scenario(`holds up the waves of a profile, too: ${when}`, { ...profileStory(5), web }, async (story) => {

@@ -113,7 +113,8 @@ export class ProfileOperations implements OperationSource {
   #keyOf(id: string, profile: string, nodes: ReadonlySet<string>): string {
     const { profiles, policy } = this.#options.cluster
     const resource = profiles.get(profile)
-    const versions = [resource?.metadata.generation, policy?.metadata.generation]
+    // One that is replaced by deleting it first begins to count again.
+    const versions = [resource?.metadata.generation, policy?.metadata.uid, policy?.metadata.generation]
     return [id, ...[...nodes].sort(), ...versions, JSON.stringify(waveOf(resource, id))].join(' ')
   }
 
