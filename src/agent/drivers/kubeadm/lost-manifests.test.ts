@@ -66,6 +66,18 @@ describe('what is put back', () => {
 })
 
 describe('nothing is put back', () => {
+  it('of upgrades before one that an earlier agent noted in the order', async () => {
+    const made = new StepBench(kubernetesOrder({ role: 'ControlPlane' }))
+    await made.context.notes.write('kubeadm-upgrade', { mode: 'apply' })
+    // etcd is a service of its own by now.
+    for (const component of components)
+      await made.put(backupOf('2025-01-01', component), manifest(component, 'v1.34.4'))
+    await made.put(backupOf('2026-01-01', 'kube-apiserver'), manifest('kube-apiserver', 'v1.35.4'))
+    await restoreManifests(made.context)
+    expect(await read(made, 'kube-apiserver')).toBe(manifest('kube-apiserver', 'v1.35.4'))
+    expect(await read(made, 'etcd')).toBeUndefined()
+  })
+
   it('of what kubeadm moved away for an upgrade before', async () => {
     const made = await begun('2026-01-01')
     await restoreManifests(made.context)

@@ -8,10 +8,8 @@ import { commandLines } from '../../command-lines.ts'
 import { restoreRecordFile } from '../../restore/restore-run.ts'
 import type { StepContext } from '../driver.ts'
 import { manifestFolder } from './control-plane.ts'
+import { backupFolder, kubeadmBackups } from './manifest-backups.ts'
 import type { UpgradeRecord } from './upgrade-record.ts'
-
-const folder = '/etc/kubernetes/tmp'
-const backupName = /^kubeadm-backup-manifests-/
 
 export type RestoreManifests = (context: StepContext) => Promise<void>
 
@@ -34,11 +32,6 @@ export function lostManifests(record: UpgradeRecord, stateDir: string): RestoreM
   }
 }
 
-/** Those of all upgrades, the oldest first: kubeadm names them by the time, and leaves them there for good. */
-export async function kubeadmBackups(host: Host): Promise<readonly string[]> {
-  return (await host.files.names(folder)).filter((name) => backupName.test(name))
-}
-
 interface LostManifest {
   readonly path: string
   readonly isBroken: boolean
@@ -56,7 +49,7 @@ async function findLost(host: Host, before: readonly string[]): Promise<readonly
     if (there !== undefined && parseStaticPod(there)) continue
     // The newest that holds it: run again, kubeadm moves only what is still to be changed.
     for (const backup of backups) {
-      const backupPath = `${folder}/${backup}/${component}.yaml`
+      const backupPath = `${backupFolder}/${backup}/${component}.yaml`
       const content = await host.files.read(backupPath)
       if (content === undefined || !parseStaticPod(content)) continue
       lost.push({ path, isBroken: there !== undefined, backup, backupPath, content })

@@ -7,6 +7,7 @@ import type { Disk } from '../../../ports/disk.ts'
 import { readSealed, seal, writeAtomically } from '../../journal/sealed-file.ts'
 import type { StepContext } from '../driver.ts'
 import { targetVersion } from '../kubernetes-target.ts'
+import { kubeadmBackups } from './manifest-backups.ts'
 
 export const upgradeRecordFile = 'kubeadm-upgrade.json'
 
@@ -27,8 +28,10 @@ export function upgradeRecord(stateDir: string): UpgradeRecord {
     find: async ({ host, notes, order }) => {
       const begun = await readSealed(host.disk, path, begunUpgradeSchema)
       if (begun?.nodeUID === order.nodeUID) return begun
-      const before = await notes.read(noteOfOrder, upgradeBegunSchema)
-      return before && { nodeUID: order.nodeUID, version: targetVersion(order).text, backups: [], ...before }
+      const noted = await notes.read(noteOfOrder, upgradeBegunSchema)
+      // By an earlier agent, which did not tell the backups of before: all but the newest may be.
+      const backups = noted ? (await kubeadmBackups(host)).slice(0, -1) : []
+      return noted && { nodeUID: order.nodeUID, version: targetVersion(order).text, backups, ...noted }
     },
     begin: (disk, upgrade) => writeAtomically(disk, stateDir, upgradeRecordFile, seal(upgrade)),
     end: async (disk) => {

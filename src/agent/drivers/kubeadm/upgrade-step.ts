@@ -19,7 +19,8 @@ import { targetVersion } from '../kubernetes-target.ts'
 import { lookUntil } from '../look-until.ts'
 import { readClusterConfiguration, readOpenNodes } from './cluster-record.ts'
 import { lookAtManifests, manifestFolder, missingInControlPlane, missingInManifests } from './control-plane.ts'
-import { kubeadmBackups, type RestoreManifests } from './lost-manifests.ts'
+import type { RestoreManifests } from './lost-manifests.ts'
+import { kubeadmBackups } from './manifest-backups.ts'
 import type { UpgradeRecord } from './upgrade-record.ts'
 
 /** Finds the kubeadm of the target version. */
