@@ -165,6 +165,37 @@ describe('the lock of kured', () => {
     await cluster.until('the lock is given back', () => lockOf(cluster) === undefined, 60_000)
   })
 
+  scenario('that cannot be given back keeps no control plane from being asked', { nodes: 4 }, async (story) => {
+    const { cluster, update, person, faults } = story
+    await installKured(story, locked('slipway'))
+    faults.refuse('patch', new KubeError('ServerError', 'failed calling webhook', { status: 500 }), daemonSets)
+    await person.setsPolicy({ locks: [kured] })
+    await cluster.pass(60_000)
+    const running = update.script('true')
+    await cluster.nodeIs('cp1', 'Working')
+    faults.allow('patch')
+    await running.succeeds()
+    await cluster.until('the lock is given back', () => lockOf(cluster) === undefined, 60_000)
+  })
+
+  scenario(
+    'that the policy names no more and that cannot be given back holds up nothing',
+    { nodes: 4 },
+    async (story) => {
+      const { cluster, update, person, faults } = story
+      await installKured(story)
+      await person.setsPolicy({ locks: [kured] })
+      const running = update.script('true')
+      await cluster.nodeIs('w1', 'Working')
+      faults.refuse('patch', new KubeError('ServerError', 'failed calling webhook', { status: 500 }), daemonSets)
+      await person.setsPolicy({ locks: [] })
+      await running.succeeds()
+      expect(ownerOf(cluster)).toBe('slipway')
+      faults.allow('patch')
+      await cluster.until('the lock is given back', () => lockOf(cluster) === undefined, 60_000)
+    },
+  )
+
   scenario('whose terms a person edits under work is held on', { nodes: 4 }, async (story) => {
     const { cluster, update, person } = story
     await installKured(story)
