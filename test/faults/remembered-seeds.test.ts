@@ -28,6 +28,10 @@ describe('histories that once went wrong', () => {
     [95365, 'the judge waited for the end of an update that a gate had failed before it was cancelled'],
     [70144, 'a backup that was young enough again, by a clock that was put back, woke nobody who waited for one'],
     [41250, 'the judge took a cordon that came and went over staged work for that of the work'],
+    [
+      48349,
+      'a node that failed in the first step of a path, and that another update had finished, was brought back by a retry',
+    ],
     [34570, 'the judge counted a node by a label that came back in the moment it was granted'],
     [35182, 'scheduled backups took the host while a gate was looked at, and with it each window'],
     [19616, 'scheduled backups took the host, and the window, from the backup of an update'],

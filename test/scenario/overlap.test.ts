@@ -38,6 +38,23 @@ describe('two updates at once', () => {
     expect(cluster.allRuns).toEqual({ cp1: 0, w1: 1, w2: 2, w3: 2, w4: 1 })
   })
 
+  scenario('the older version brings no node back that has the newer one', { nodes: 3 }, async (story) => {
+    const { cluster, update } = story
+    const older = await update.kubernetes('v1.36.0', { name: 'older' }).starts()
+    await older.isEdited({ desiredState: 'Paused' })
+    await update.kubernetes('v1.36.3', { name: 'newer' }).succeeds()
+    await older.isEdited({ desiredState: 'Running' })
+    await cluster.until(
+      'it says why it does not go on',
+      () => older.condition('Blocked')?.message.includes('runs a version newer than v1.36.0') === true,
+    )
+    await cluster.pass(600_000)
+    const versions = cluster.names.map((name) => cluster.node(name)?.status?.nodeInfo?.kubeletVersion)
+    expect(versions).toEqual(['v1.36.3', 'v1.36.3', 'v1.36.3'])
+    await older.isEdited({ skip: [...cluster.names] })
+    await older.is('Succeeded')
+  })
+
   scenario('one that fails holds its node; the other waits for it and says so', { nodes: 4 }, async (story) => {
     const { cluster, update } = story
     cluster.failing.add('w1')

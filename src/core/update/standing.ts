@@ -2,7 +2,7 @@
 
 import type { Node } from '../../api/kube.ts'
 import type { NodeState, Rollout } from '../../api/node-state.ts'
-import type { Component } from '../../api/work.ts'
+import type { Component, KubernetesWork } from '../../api/work.ts'
 import { hasBooted } from '../image/resolved-image.ts'
 import { roleOf } from '../node/node-facts.ts'
 import { isPutBack } from '../node/node-marks.ts'
@@ -37,6 +37,9 @@ export function standingOf(node: Node, state: NodeState | undefined, view: Stand
   const rollout = state?.status?.rollout
   const isAgain = (one: Pick<Rollout, 'operationID' | 'phase' | 'retried'>) =>
     isRetryDue({ ...operation, id: one.operationID }, name, one)
+  // Others brought it further. Taken, it would go back to a version on the way: what is missing there comes with the last step.
+  const isPast = () => !isLastStep(operation.step) && isBeyond(operation, node, state)
+  const waits = (): Standing => (isPast() ? 'skipped' : 'waiting')
   // It failed, a person has put it back and wants it left out: nobody has to look at it any more.
   const isLeftOut = () => operation.skip?.has(name) === true && !held && isPutBack(node)
   if (rollout && rollOutOf(rollout.operationID) === rollOutOf(operation.id)) {
@@ -60,7 +63,7 @@ export function standingOf(node: Node, state: NodeState | undefined, view: Stand
   if (state?.status?.completed?.includes(operation.id)) return 'done'
   const failure = state?.status?.failed?.find((one) => rollOutOf(one.operationID) === rollOutOf(operation.id))
   if (failure) {
-    if (isAgain(failure)) return 'waiting'
+    if (isAgain(failure)) return waits()
     if (isLeftOut()) return 'skipped'
     // Nothing of the operation is under way there any more: once it is cancelled, nobody has to put anything right.
     return failure.phase === 'Failed' || operation.cancel !== undefined ? 'failed' : 'attention'
@@ -69,7 +72,17 @@ export function standingOf(node: Node, state: NodeState | undefined, view: Stand
   if (operation.skip?.has(name)) return 'skipped'
   // Creation instants carry whole seconds.
   if (view.joinedByMs !== undefined && Date.parse(creationTimestamp) > view.joinedByMs) return undefined
-  return view.isDone(node, state) ? 'skipped' : 'waiting'
+  return view.isDone(node, state) ? 'skipped' : waits()
+}
+
+/** Whether the node runs a newer version than it is to be brought to: another operation was faster. */
+export function isBeyond({ work }: Pick<Operation, 'work'>, node: Node, state: NodeState | undefined): boolean {
+  const { kubernetes } = work
+  const target = kubernetes && targetOf(kubernetes)
+  return (
+    target !== undefined &&
+    versionsOf(node, state).some((version) => version !== undefined && compareVersions(version, target) > 0)
+  )
 }
 
 /** Whether the versions the cluster shows are those the operation is about; false where they cannot tell. */
@@ -88,13 +101,18 @@ export function isAtTarget(
   if (!kubernetes) return true
   // Of runtimes and etcd the Kubernetes version says nothing: the hosts look for themselves.
   if (!componentsOf(kubernetes).every((component) => versioned.has(component))) return false
-  const facts = state?.status?.agent?.facts
-  const versions = [
-    node.status?.nodeInfo?.kubeletVersion,
-    ...(roleOf(node) === 'ControlPlane' && facts ? [facts.apiServer] : []),
-  ]
-  const target = kubernetes.version.startsWith('v') ? kubernetes.version : `v${kubernetes.version}`
+  const target = targetOf(kubernetes)
   // On the way it is enough to be further on already.
   const isThere = (version: string) => (isLastStep(step) ? version === target : compareVersions(version, target) >= 0)
-  return versions.every((version) => version !== undefined && isThere(version))
+  return versionsOf(node, state).every((version) => version !== undefined && isThere(version))
+}
+
+function targetOf({ version }: KubernetesWork): string {
+  return version.startsWith('v') ? version : `v${version}`
+}
+
+/** Of the kubelet, and of the API server where there is one. */
+function versionsOf(node: Node, state: NodeState | undefined): readonly (string | undefined)[] {
+  const facts = state?.status?.agent?.facts
+  return [node.status?.nodeInfo?.kubeletVersion, ...(roleOf(node) === 'ControlPlane' && facts ? [facts.apiServer] : [])]
 }

@@ -4,6 +4,7 @@ import type { Reason } from '../../api/reason.ts'
 import { flagObstacle } from '../../core/preflight/kubelet-flags.ts'
 import { firstLack } from '../../core/preflight/requirements.ts'
 import type { Operation } from '../../core/update/operation.ts'
+import { isBeyond } from '../../core/update/standing.ts'
 import { parseVersion } from '../../core/version.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
@@ -17,11 +18,19 @@ export function hostObstacle(
   const node = nodes.get(name)
   const target = work.kubernetes && parseVersion(work.kubernetes.version)
   if (!node || !target) return undefined
-  const agent = states.get(name)?.status?.agent
+  const state = states.get(name)
+  const agent = state?.status?.agent
   const counts = (check: CheckName) => !preflight?.skip?.includes(check)
   const refused = (check: CheckName, obstacle: string | undefined): Reason | undefined =>
     obstacle === undefined ? undefined : { code: 'PreflightFailed', message: `${check}: ${obstacle}` }
   const host = { node, agent, datastore: policy?.spec.datastore }
+  const newer = isBeyond({ work }, node, state)
+    ? refused(
+        'VersionPath',
+        `${name} runs a version newer than ${target.text}; Kubernetes cannot go back: skip the node`,
+      )
+    : undefined
+  if (newer && counts('VersionPath')) return newer
   const lack = counts('TargetRequirements') ? refused('TargetRequirements', firstLack(host, target)) : undefined
   return lack ?? (counts('KubeletFlags') ? refused('KubeletFlags', flagObstacle(node, agent, target)) : undefined)
 }
