@@ -3,6 +3,8 @@
 import { describe, expect } from 'vitest'
 import { rehearsalDrivers } from '../../src/agent/drivers/rehearsal-kubernetes.ts'
 import type { DirectUpdate } from '../../src/api/direct-update.ts'
+import type { GateSpec } from '../../src/api/gate.ts'
+import { broken, ok, PretendWeb } from './pretend-web.ts'
 import { type Story, scenario } from './story.ts'
 
 const tolerant = { nodeTimeout: '5m', strategy: { maxFailures: 2 } } as const
@@ -35,6 +37,25 @@ describe('agents that never take what their nodes are to stage', () => {
     await running.is('RequiresAttention')
     // It calls for a person once, when nothing is left that could go.
     expect(phases).toEqual(['InProgress', 'RequiresAttention'])
+  })
+})
+
+describe('a worker that fails before it is taken', () => {
+  const web = new PretendWeb()
+  scenario('opens no gate behind the control plane', { nodes: 5, web }, async (story) => {
+    const { cluster, update, faults } = story
+    web.answers('check.example', broken)
+    faults.keepAway('w1')
+    cluster.machine('w1').agent?.crash()
+    const gates: GateSpec[] = [{ type: 'Http', url: 'http://check.example/ready', when: 'AfterWave', timeout: '5h' }]
+    const running = update.kubernetes('v1.36.3', { ...tolerant, gates })
+    await running.is('InProgress', 'GateWaiting')
+    await cluster.nodeIs('w1', 'RequiresAttention', 'OrderTimedOut')
+    await cluster.pass(600_000)
+    expect(running.status.summary).toMatchObject({ done: 1 })
+    web.answers('check.example', ok)
+    await running.hasDone(4)
+    await running.is('RequiresAttention')
   })
 })
 

@@ -113,7 +113,8 @@ export class MemberTally {
     const working = standing === 'working' || (standing === 'attention' && member.taken)
     const broken = standing === 'failed' || standing === 'attention'
     if (broken && member.taken) this.#stuck += by
-    const begun = standing !== 'waiting' && standing !== 'skipped'
+    // One whose staging failed was not: gates and hooks before the first worker are still to come.
+    const begun = standing === 'done' || standing === 'working' || (broken && member.taken)
     if (role === 'ControlPlane') {
       this.#controlPlane.total += by
       if (open) this.#controlPlane.open += by
