@@ -81,7 +81,8 @@ function tell(
   const at = now.toISOString()
   const pods = shown(drain?.blocked ?? []).map(({ pod, state, reason }): Entry => {
     const known = before.find((entry) => entry.pod === pod && entry.reason.code === reason.code)
-    return { pod, state, reason: { ...reason, since: known?.reason.since ?? at } }
+    // Whoever refuses an eviction may say a lot.
+    return { pod, state, reason: { ...reason, message: cut(reason.message), since: known?.reason.since ?? at } }
   })
   const { reason } = rollout
   const isTold = reason?.code === obstacle.code && reason.message === cut(obstacle.message)
