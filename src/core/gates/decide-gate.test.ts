@@ -57,6 +57,7 @@ describe('objects', () => {
     const all = [node('w1', 'True'), node('w2', 'False')]
     expect(judgeNodes(all, (name) => name === 'w2')).toEqual({ state: 'holds' })
     expect(judgeNodes(all, () => false)).toEqual({ state: 'fails', message: 'w2 is not Ready' })
+    expect(judgeNodes([], () => false)).toEqual({ state: 'unknown', message: 'the selector matches no node' })
   })
 
   it.each([

@@ -7,9 +7,13 @@ import type { Look } from './gate.ts'
 /** Nodes under work by us are away on purpose: only the others count. */
 export function judgeNodes(nodes: Iterable<Node>, isUnderWork: (node: string) => boolean): Look {
   const away: string[] = []
+  let isAny = false
   for (const node of nodes) {
+    isAny = true
     if (!isReady(node) && !isUnderWork(node.metadata.name)) away.push(node.metadata.name)
   }
+  // A selector that is mistyped, or a label that is gone: nothing is known of the nodes that were meant.
+  if (!isAny) return { state: 'unknown', message: 'the selector matches no node' }
   return away.length === 0
     ? { state: 'holds' }
     : { state: 'fails', message: `${some(away)} ${away.length === 1 ? 'is' : 'are'} not Ready` }
