@@ -68,5 +68,6 @@ async function fetchBefore(
   const folder = `${stagingFolder}/${component}-before`
   const result = await manager.stage({ folder, sources: sourcesOf(context, manager, files), wanted }, signal)
   if (!result.ok) throw new SlipwayError(result.reason.code, result.reason.message)
+  for (const warning of result.warnings ?? []) await context.warn(warning)
   await notes.write(undoNote, result.staged)
 }

@@ -52,6 +52,12 @@ export type PackageSources =
   /** The folder `packages/deb` or `packages/rpm` of an unpacked bundle, and nothing else. */
   | { readonly from: 'Folder'; readonly folder: string }
 
+/**
+ * Which packages that an interrupted transaction left in several versions are put right along with the work. `Asked`: those alone
+ * that are wanted. The scriptlets of any other may restart what pods run under, and the node is at work.
+ */
+export type Repairs = 'Asked' | 'All'
+
 /** Which installed packages are to be brought to their newest version. */
 export type Upgrade = 'Security' | 'All'
 
@@ -61,6 +67,8 @@ export interface StageRequest {
   readonly sources: PackageSources
   readonly wanted: readonly WantedPackage[]
   readonly unwanted?: readonly UnwantedPackage[]
+  /** Absent: all. */
+  readonly repairs?: Repairs
 }
 
 export interface UpgradeRequest {
@@ -72,7 +80,8 @@ export interface UpgradeRequest {
 }
 
 export type StageResult =
-  | { readonly ok: true; readonly staged: StagedPackages }
+  /** `warnings`: what a person should know of the host although the work goes on. */
+  | { readonly ok: true; readonly staged: StagedPackages; readonly warnings?: readonly string[] }
   | { readonly ok: false; readonly reason: Reason }
 
 /** The same repository file before and after it names another minor version of Kubernetes. */

@@ -15,6 +15,8 @@ const signal = new AbortController().signal
 function machine(holds: ReadonlyMap<string, boolean> = new Map()) {
   const host = new FakeHost(new MemoryDisk(), new ManualClock())
   const notes = folderNotes(host.disk, '/notes')
+  const warnings: string[] = []
+  const warn = (message: string) => Promise.resolve(void warnings.push(message))
   let held: readonly string[] = []
   let stagings = 0
   let isAway = false
@@ -46,7 +48,7 @@ function machine(holds: ReadonlyMap<string, boolean> = new Map()) {
     },
     staged: async () => {
       const wish = { note: 'packages', answers: () => true, stage }
-      const result = await stageOnce({ host, notes }, manager, wish, signal)
+      const result = await stageOnce({ host, notes, warn }, manager, wish, signal)
       return result.ok ? result.staged.packages.map(({ name }) => name) : undefined
     },
   }

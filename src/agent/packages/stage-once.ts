@@ -30,7 +30,7 @@ type Outcome =
  * meanwhile must not wait for a repository.
  */
 export async function stageOnce(
-  { host, notes }: Pick<StepContext, 'host' | 'notes'>,
+  { host, notes, warn }: Pick<StepContext, 'host' | 'notes' | 'warn'>,
   manager: PackageManager,
   { note, answers, stage }: StageWish,
   signal: AbortSignal,
@@ -43,6 +43,8 @@ export async function stageOnce(
   if (before) await writeMark(notes, note, 'UnderWay')
   const result = await stage()
   if (!result.ok) return result
+  // Before the note: what is noted is not staged again, and would not be told.
+  for (const warning of result.warnings ?? []) await warn(warning)
   await notes.write(note, result.staged)
   if ((await readMark(notes, note)) !== undefined) await writeMark(notes, note, 'Over')
   return { ...result, fresh: true }

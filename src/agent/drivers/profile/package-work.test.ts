@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { scriptOrder } from '../../../../test/agent/agent-bench.ts'
+import { doubledRpms } from '../../../../test/agent/doubled-rpms.ts'
 import { StepBench } from '../../../../test/agent/step-bench.ts'
 import { nodeProfile, stateOf } from '../../../../test/samples/profiles.ts'
+import type { DesiredState } from '../../../api/desired-state.ts'
 import type { NodeProfileSpec } from '../../../api/node-profile.ts'
+import type { Order } from '../../../api/node-state.ts'
 import { emptyRecord, type ProfileRecord } from '../../../api/profile-record.ts'
+import { readStaged } from '../../packages/staged-note.ts'
 import { Turn } from '../../turn.ts'
 import { packagesStep, stagePackages } from './package-work.ts'
 import { recordShelf } from './record.ts'
+import { whyDrain } from './undrained.ts'
 
 const note = 'profile-packages'
 const stateDir = '/var/lib/slipway'
@@ -104,5 +109,57 @@ describe('packages of a profile', () => {
     expect(bench.warnings).toEqual([])
     repositories.said = 'E: Failed to fetch http://deb.example: connection refused'
     await expect(staged(state({ name: 'htop' }), known)).rejects.toThrow('cannot read the package repositories')
+  })
+})
+
+describe('packages that an interrupted dnf left twice', () => {
+  const once = ['lib 1:2.0-1', 'lib 1:1.0-1', 'runc 0:1.2-1', 'runc 0:1.1-1', 'tool 0:1.0-1']
+  const rows = [...once, 'containerd.io 0:2.1-1', 'containerd.io 0:2.0-1']
+  const reinstalls = (specs: string) =>
+    ['lib_1:2.0-1', 'runc_0:1.2-1'].filter((file) => specs.includes(`${file.split('_')[0]}-`))
+  const profile = {
+    profiles: ['base'],
+    desired: { configMap: 'base', namespace: 'slipway-system', sha256: 'a'.repeat(64) },
+  }
+
+  async function stagedFor(target: DesiredState, work: Order['work']) {
+    const bench = await doubledRpms({ reinstalls, rows }, scriptOrder({ work }))
+    expect(await stagePackages(bench.context, { note, target, record: emptyRecord }, bench.signal)).toBeUndefined()
+    const staged = await readStaged(bench.context.notes, note)
+    return { names: staged?.packages.map(({ name }) => name), warnings: bench.warnings }
+  }
+  const undrained = { profile: { ...profile, undrained: { mayDisturb: [] } } }
+  const runtime = expect.stringMatching(/ of containerd\.io, which only work on these packages repairs$/)
+
+  it('stay so on a node at work, and are named', async () => {
+    const { names, warnings } = await stagedFor(state({ name: 'tool', version: '2.0' }), undrained)
+    expect(names).toEqual(['tool'])
+    expect(warnings).toEqual([
+      runtime,
+      expect.stringMatching(/ of lib, runc, which only work on a drained node repairs$/),
+    ])
+  })
+
+  it('are repaired on a node at work where the profile asks for them', async () => {
+    const { names, warnings } = await stagedFor(state({ name: 'lib' }), undrained)
+    expect(names).toEqual(['lib'])
+    expect(warnings).toEqual([runtime, expect.stringMatching(/ of runc, which only work on a drained node repairs$/)])
+  })
+
+  it('are repaired on a drained node', async () => {
+    const { names, warnings } = await stagedFor(state({ name: 'tool', version: '2.0' }), { profile })
+    expect(names).toEqual(['lib', 'runc', 'tool'])
+    expect(warnings).toEqual([runtime])
+  })
+
+  it.each([
+    [undrained, 'DrainNeeded'],
+    [{ profile: { ...profile, undrained: { mayDisturb: ['base'] } } }, undefined],
+    [{ profile }, undefined],
+  ])('wait for a drain where the profile asks for what disturbs the node: %j, %s', async (work, code) => {
+    const order = scriptOrder({ work })
+    const { host, signal } = await doubledRpms({ reinstalls, rows }, order)
+    const site = { host, record: recordShelf(host.disk, stateDir), open: () => Promise.resolve('') }
+    expect((await whyDrain(site, order, state({ name: 'runc' }), signal))?.code).toBe(code)
   })
 })

@@ -6,7 +6,7 @@ import type { Reason } from '../../../api/reason.ts'
 import { leftOutSchema } from '../../../api/staged-packages.ts'
 import type { Host } from '../../../ports/host.ts'
 import { packageManagerOf } from '../../packages/find-package-manager.ts'
-import type { PackageManager, StageRequest } from '../../packages/package-manager.ts'
+import type { PackageManager, Repairs, StageRequest } from '../../packages/package-manager.ts'
 import { sourcesOf } from '../../packages/package-sources.ts'
 import { packageStep } from '../../packages/package-step.ts'
 import { stageOnce, wishFor } from '../../packages/stage-once.ts'
@@ -50,13 +50,19 @@ export async function stagePackages(
       await dropStaged(staging.notes, note)
       return undefined
     }
-    const request = { ...both(forward, back), ...placeOf(staging, { note, target, record }, manager) }
+    const place = placeOf(staging, { note, target, record }, manager)
+    const request = { ...both(forward, back), ...place, repairs: repairsOf(staging) }
     const result = await stageOnce(staging, manager, wishFor(note, manager, request, signal), signal)
     if (result.ok) return undefined
     if (isNothing(back) || !isGoneForGood(result.reason)) return result.reason
     await staging.warn(`packages cannot be put back as they were before the profile: ${result.reason.message}`)
     await leaveOut(staging, note, back)
   }
+}
+
+/** What somebody else's work left broken is no part of the change for which the node need not be drained. */
+function repairsOf({ order }: StepContext): Repairs {
+  return order.work.profile?.undrained ? 'Asked' : 'All'
 }
 
 function placeOf(

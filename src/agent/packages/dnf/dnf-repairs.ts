@@ -5,10 +5,22 @@ import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { StagedPackage } from '../../../api/staged-packages.ts'
 import { askMs, failureText, runTool } from '../run-tool.ts'
 import { downloaded, fetchAll, heldIn, type Transaction } from './dnf-transaction.ts'
-import { type Double, doublesOf, isOfSolver, leftBroken, repairCommand, repairTest } from './repair-doubles.ts'
+import {
+  type Double,
+  doublesOf,
+  isOfSolver,
+  leftBroken,
+  repairCommand,
+  repairTest,
+  unaskedRepairs,
+} from './repair-doubles.ts'
 
 type Repaired =
   | { readonly ok: true; readonly packages: readonly StagedPackage[] }
+  | { readonly ok: false; readonly reason: Reason }
+
+type WithRepairs =
+  | { readonly ok: true; readonly packages: readonly StagedPackage[]; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly reason: Reason }
 
 /** The same transaction with what mends the doubles of the host. Those that nobody asked for stay where that cannot be done. */
@@ -16,20 +28,23 @@ export async function withRepairs(
   transaction: Transaction,
   taken: readonly StagedPackage[],
   signal: AbortSignal,
-): Promise<Repaired> {
-  const { status, wanted, unwanted, except = [] } = transaction
+): Promise<WithRepairs> {
+  const { status, wanted, unwanted, repairs = 'All', except = [] } = transaction
   const names = new Set(wanted.map(({ name }) => name))
-  const untouched = [...new Set([...except, ...heldIn(status)])].filter((name) => !names.has(name))
+  const forbidden = [...new Set([...except, ...heldIn(status)])].filter((name) => !names.has(name))
   const settled = [...taken, ...unwanted].map(({ name }) => name)
-  const doubles = doublesOf(status, wanted, new Set([...untouched, ...settled]))
+  const doubles = doublesOf(status, wanted, new Set([...forbidden, ...settled]))
   const asked = doubles.filter((each) => each.asked)
+  const { along, left, warnings } = unaskedRepairs(doubles, repairs)
+  const untouched = [...forbidden, ...left.map(({ name }) => name)]
   const repair = (some: readonly Double[]) => repaired(transaction, taken, some, untouched, signal)
-  if (asked.length < doubles.length) {
-    const all = await ifAble(repair(doubles))
-    if (all?.ok) return all
+  if (along.length > 0) {
+    const all = await ifAble(repair([...asked, ...along]))
+    if (all?.ok) return { ...all, warnings }
     await dropOthers(transaction, taken)
   }
-  return await repair(asked)
+  const alone = await repair(asked)
+  return alone.ok ? { ...alone, warnings } : alone
 }
 
 /** What may pass counts, too: work is not to wait for what nobody asked for. */

@@ -28,7 +28,7 @@ export async function stageDnf(
   request: StageRequest,
   signal: AbortSignal,
 ): Promise<StageResult> {
-  const { wanted, unwanted = [] } = request
+  const { wanted, unwanted = [], repairs } = request
   const names = wanted.map(({ name }) => name)
   const folder = await prepareDnfFolder(host, request.folder, request.sources, names, signal)
   const online = [...onlineOptions(program, folder), unlocked]
@@ -50,7 +50,7 @@ export async function stageDnf(
   if (refused) return { ok: false, reason: refused }
   const command = ['install', ...specs]
   return await stageTransaction(
-    { host, folder, status, online, command, wanted, unwanted: gone },
+    { host, folder, status, online, command, wanted, unwanted: gone, repairs },
     specs.length > 0,
     signal,
   )
@@ -83,7 +83,7 @@ export async function stageDnfUpgrade(
   const transaction = { host, folder, status, online, command, wanted: [], unwanted: [], except }
   const result = await stageTransaction(transaction, true, signal)
   if (!result.ok) return result
-  return { ok: true, staged: { ...result.staged, keptBack: held.filter((name) => offered.has(name)) } }
+  return { ...result, staged: { ...result.staged, keptBack: held.filter((name) => offered.has(name)) } }
 }
 
 /** What is installed now is fetched once more, to be there when it is needed. */
@@ -108,7 +108,8 @@ export async function stageDnfReturn(
     if (!offered.includes(version)) return { ok: false, reason: versionUnknown(name, version, offered) }
   }
   const command = ['reinstall', ...wanted.map(({ name, version }) => `${name}-${version}`)]
-  const transaction = { host, folder, status, online, command, wanted, unwanted: [] }
+  // What is there twice now was left so, or will have been repaired on the way there.
+  const transaction = { host, folder, status, online, command, wanted, unwanted: [], repairs: 'Asked' as const }
   const result = await stageTransaction(transaction, wanted.length > 0, signal)
   if (!result.ok) return result
   const back: StagedPackages = {
@@ -170,7 +171,7 @@ async function stageTransaction(transaction: Transaction, changes: boolean, sign
   const taken = changes ? await downloaded(transaction, signal) : []
   const repaired = await withRepairs(transaction, taken, signal)
   if (!repaired.ok) return repaired
-  const { packages } = repaired
+  const { packages, warnings } = repaired
   const noRoom = await bootRoomMissing(
     host,
     packages.map(({ name }) => name),
@@ -196,5 +197,5 @@ async function stageTransaction(transaction: Transaction, changes: boolean, sign
     keptBack: [],
   }
   await writeDnfPlan(host, staged, status, signal)
-  return { ok: true, staged }
+  return { ok: true, staged, ...(warnings.length > 0 && { warnings }) }
 }

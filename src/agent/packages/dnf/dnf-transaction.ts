@@ -5,7 +5,7 @@ import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { StagedPackage } from '../../../api/staged-packages.ts'
 import type { Host } from '../../../ports/host.ts'
 import { heldAs } from '../held-as.ts'
-import type { UnwantedPackage, WantedPackage } from '../package-manager.ts'
+import type { Repairs, UnwantedPackage, WantedPackage } from '../package-manager.ts'
 import { roomMissing } from '../package-reasons.ts'
 import { askMs, downloadMs, failureText, runTool } from '../run-tool.ts'
 import type { DnfFolder } from './dnf-folder.ts'
@@ -24,6 +24,7 @@ export interface Transaction {
   readonly unwanted: readonly UnwantedPackage[]
   /** Never touched, held or not. */
   readonly except?: readonly string[]
+  readonly repairs?: Repairs | undefined
 }
 
 /** What dnf would take for the command, put into the folder beside what is there. */

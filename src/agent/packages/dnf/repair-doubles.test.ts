@@ -1,81 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { scriptOrder } from '../../../../test/agent/agent-bench.ts'
+import {
+  all,
+  type DoubledRpms,
+  type Failure,
+  doubledRpms as machine,
+  newTool,
+  offering,
+} from '../../../../test/agent/doubled-rpms.ts'
 import { StepBench } from '../../../../test/agent/step-bench.ts'
 import type { UnwantedPackage, WantedPackage } from '../package-manager.ts'
 import { dnfPackageManager } from './dnf-package-manager.ts'
 
 const folder = '/staging/dnf'
-const newTool = 'tool_0:2.0-1'
-const notOnOffer = {
-  exitCode: 1,
-  stdout: 'Installed package kubelet-1.36.3-1.x86_64 not available.\n',
-  stderr: 'Error: No packages marked for reinstall.\n',
-}
-
-interface Failure {
-  readonly exitCode: number
-  readonly stderr: string
-}
-
-interface Machine {
-  /** What dnf puts into the folder for `reinstall`, by what is asked of it; nothing where it cannot. */
-  readonly reinstalls: (specs: string) => readonly string[]
-  readonly rpmTest?: (words: string) => Failure | undefined
-  /** How the download for `reinstall` ends; its files are in the folder all the same. */
-  readonly download?: (specs: string) => Failure | undefined
-  readonly locks?: string
-}
-
-/** kubelet and lib were left twice; the kernel is there twice on purpose. */
-async function machine({ reinstalls, rpmTest, download, locks = '' }: Machine): Promise<StepBench> {
-  const bench = new StepBench(scriptOrder())
-  const rows = ['kubelet 0:1.35.4-1', 'kubelet 0:1.36.3-1', 'lib 1:2.0-1', 'lib 1:1.0-1', 'tool 0:1.0-1']
-  const kernels = ['kernel-core 0:5.14.0-1.el9', 'kernel-core 0:5.14.0-2.el9']
-  await bench.put('/etc/dnf/plugins/versionlock.list', locks)
-  bench.answers({
-    'dnf --version': '4.14.0\n',
-    'rpm --eval': 'x86_64\n',
-    'rpm -qa': [...rows, ...kernels].map((row) => `${row.replace(' ', '\t')}\tx86_64\n`).join(''),
-    'rpm -q --qf': 'kernel-core\n',
-    'rm -rf': '',
-    'mkdir -p': '',
-    'sync -f': '',
-    makecache: '',
-    '--showduplicates': 'kubelet|0:1.35.4-1\nkubelet|0:1.36.3-1\ntool|0:1.0-1\ntool|0:2.0-1\n',
-    '--userinstalled': 'kubelet\n',
-    'rpm -U --test': '',
-    '--provides': '',
-  })
-  const { run } = bench.host
-  bench.host.run = async (command) => {
-    const words = command.argv.join(' ')
-    if (words.startsWith('rpm -qp') && words.includes('--qf')) {
-      const [, name, version] = /archives\/(.*)_(.*)\.rpm$/.exec(words) ?? []
-      return { exitCode: 0, stdout: `${name}\t${version}\tx86_64\n`, stderr: '' }
-    }
-    const untested = words.startsWith('rpm -U --test') ? rpmTest?.(words) : undefined
-    if (untested) return { stdout: '', ...untested }
-    if (words.includes(' install tool-')) {
-      if (words.includes('--downloadonly')) await bench.put(`${folder}/archives/${newTool}.rpm`, 'tool')
-      return { exitCode: 0, stdout: '', stderr: '' }
-    }
-    const asked = words.split(' reinstall ')[1]
-    if (asked === undefined) return run.call(bench.host, command)
-    bench.ran.push(words)
-    const files = reinstalls(asked)
-    if (files.length === 0) return notOnOffer
-    if (words.includes('--downloadonly'))
-      for (const file of files) await bench.put(`${folder}/archives/${file}.rpm`, file)
-    const undone = words.includes('--downloadonly') ? download?.(asked) : undefined
-    if (undone) return { stdout: '', ...undone }
-    return { exitCode: 0, stdout: '', stderr: '' }
-  }
-  return bench
-}
-
-const all = { kubelet: 'kubelet_0:1.36.3-1', lib: 'lib_1:2.0-1' }
-const offering = (names: readonly (keyof typeof all)[]) => (specs: string) =>
-  names.filter((name) => specs.includes(`${name}-`)).map((name) => all[name])
 
 function stage(
   { host, signal }: StepBench,
@@ -129,7 +66,7 @@ describe('packages that an interrupted transaction left twice', () => {
     expect(await stage(bench, [kubelet])).toEqual({ ok: false, reason: { code: 'PackagesBroken', message } })
   })
 
-  it.each<[string, Omit<Machine, 'reinstalls'>]>([
+  it.each<[string, Omit<DoubledRpms, 'reinstalls'>]>([
     ['rpm says that the job could not repair', { rpmTest: ofLib(needed) }],
     [
       'are signed by nobody',
@@ -154,7 +91,7 @@ describe('packages that an interrupted transaction left twice', () => {
     expect(await alone.host.files.names(`${folder}/archives`)).toEqual([`${newTool}.rpm`])
   })
 
-  it.each<[string, Machine, readonly UnwantedPackage[]]>([
+  it.each<[string, DoubledRpms, readonly UnwantedPackage[]]>([
     ['are on offer no more', { reinstalls: () => [] }, []],
     ['a person holds back', { reinstalls: offering(['lib']), locks: 'kubelet-0:1.36.3-1.*\nlib-1:2.0-1.*\n' }, []],
     ['are to be removed', { reinstalls: () => [], locks: 'kubelet-0:1.36.3-1.*\n' }, [{ name: 'lib', purge: false }]],
@@ -172,6 +109,17 @@ describe('packages that an interrupted transaction left twice', () => {
     )
     expect(result).toMatchObject({ ok: true, staged: { packages: [{ name: 'tool' }] } })
     expect(await host.files.read(`${folder}/plan/doubled`)).toBe('')
+  })
+
+  it('and that nobody asked for stay where other work chooses their version, as that of the kubelet', async () => {
+    const bench = await machine({ reinstalls: offering(['kubelet', 'lib']) })
+    const result = await stage(bench, [{ name: 'tool', version: '2.0' }])
+    if (!result.ok) throw new Error(result.reason.message)
+    expect(result.staged.packages.map(({ name }) => name)).toEqual(['lib', 'tool'])
+    expect(await bench.host.files.read(`${folder}/plan/doubled`)).toBe('lib\n')
+    // Nor may the repair of another bring it along.
+    expect(bench.ran).toContainEqual(expect.stringMatching(/ reinstall --exclude=kubelet lib-1:2\.0-1\.x86_64$/))
+    expect(result.warnings).toEqual([expect.stringMatching(/ of kubelet, which only work on these packages repairs$/)])
   })
 })
 

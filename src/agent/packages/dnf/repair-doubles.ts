@@ -3,16 +3,17 @@
 // --duplicates` does it, and the job installs it over both: that runs its scriptlets and takes the other one out.
 //
 // What is asked for is repaired or refused. Other packages are repaired where they can be; dnf works beside those that cannot: no
-// repository has them any more, they cannot be fetched, rpm refuses them, a person holds them back, or the work is not to touch them. Kernels
-// are in several versions on purpose.
+// repository has them any more, they cannot be fetched, rpm refuses them, a person holds them back, or the work is not to touch them. That
+// is so for all of them on a node at work, and always for Kubernetes, its runtime and etcd. Kernels are in several versions on purpose.
 //
 // Not repaired is what rpm does not tell: a package that was new, whose scriptlet was cut off, and files that were written before the
 // version was. dnf 4 keeps no list of what an interrupted transaction had still to do.
 
 import type { Reason } from '../../../api/reason.ts'
 import type { StagedPackage } from '../../../api/staged-packages.ts'
+import { keptFromSystem } from '../../../core/kubernetes/component-packages.ts'
 import { pickVersion } from '../match-version.ts'
-import type { WantedPackage } from '../package-manager.ts'
+import type { Repairs, WantedPackage } from '../package-manager.ts'
 import type { RpmStatus } from './rpm-status.ts'
 import { plainName } from './side-by-side.ts'
 
@@ -36,6 +37,36 @@ export function doublesOf(
     const keep = wish?.version === undefined ? version : (pickVersion([version, ...leftOver], wish.version) ?? version)
     return [{ name, architecture, keep, asked: wish !== undefined }]
   })
+}
+
+interface UnaskedRepairs {
+  readonly along: readonly Double[]
+  readonly left: readonly Double[]
+  /** Of what is left. */
+  readonly warnings: readonly string[]
+}
+
+/** The version of what runs the node is decided by work that names it, and what nobody named may disturb the node. */
+export function unaskedRepairs(doubles: readonly Double[], repairs: Repairs): UnaskedRepairs {
+  const unasked = doubles.filter(({ asked }) => !asked)
+  const kept = unasked.filter((each) => keptFromSystem.includes(plainName(each)))
+  const others = unasked.filter((each) => !kept.includes(each))
+  const waiting = repairs === 'Asked' ? others : []
+  return {
+    along: repairs === 'Asked' ? [] : others,
+    left: [...kept, ...waiting],
+    warnings: [
+      ...doubled(kept, 'which only work on these packages repairs'),
+      ...doubled(waiting, 'which only work on a drained node repairs'),
+    ],
+  }
+}
+
+function doubled(doubles: readonly Double[], whatOfThem: string): readonly string[] {
+  if (doubles.length === 0) return []
+  const names = doubles.slice(0, 10).map(({ name }) => name)
+  const more = doubles.length > names.length ? ` and ${doubles.length - names.length} more` : ''
+  return [`an interrupted transaction left several versions of ${names.join(', ')}${more}, ${whatOfThem}`]
 }
 
 /** dnf passes over what is not on offer, and fails where nothing is. */
