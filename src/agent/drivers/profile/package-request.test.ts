@@ -108,4 +108,20 @@ describe('withPackages', () => {
     ])
     expect(withPackages(once, staged, target, new Map())).toBe(once)
   })
+
+  test('leaves out what was repaired along and keeps its version and its hold', () => {
+    const lib = { ...one, name: 'lib', version: '2.0-1', previous: '2.0-1', file: '/x/lib', wanted: false }
+    const twice: Installed = new Map([
+      ['lib', { name: 'lib', version: '2.0-1', held: false, whole: false, architecture: 'amd64' }],
+    ])
+    const prior = { version: '2.0-1', held: false }
+    const managed = (part: Partial<typeof lib>, wish = target) =>
+      withPackages(emptyRecord, { ...staged, packages: [{ ...lib, ...part }] }, wish, twice).packages
+    expect(managed({})).toEqual([])
+    expect(managed({ version: '3.0-1' })).toEqual([{ name: 'lib', whenRemoved: 'Restore', wanted: false, prior }])
+    expect(managed({ held: true })).toEqual([{ name: 'lib', whenRemoved: 'Restore', wanted: false, prior }])
+    expect(managed({ wanted: true }, state({ name: 'lib' }))).toEqual([
+      { name: 'lib', whenRemoved: 'Restore', wanted: true, prior },
+    ])
+  })
 })

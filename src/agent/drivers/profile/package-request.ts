@@ -2,7 +2,7 @@
 
 import type { DesiredPackage, DesiredState } from '../../../api/desired-state.ts'
 import type { ManagedPackage, ProfileRecord } from '../../../api/profile-record.ts'
-import type { StagedPackages } from '../../../api/staged-packages.ts'
+import type { StagedPackage, StagedPackages } from '../../../api/staged-packages.ts'
 import { type Level, packageLevel } from '../../../core/profile/disturbance.ts'
 import { fitsVersion, installedVersions, pickVersion } from '../../packages/match-version.ts'
 import type { InstalledPackage, UnwantedPackage, WantedPackage } from '../../packages/package-manager.ts'
@@ -95,10 +95,9 @@ export function withPackages(
   const wanted = new Map(target.packages.map((one) => [one.name, one]))
   const known = new Set(record.packages.map(({ name }) => name))
   const fallback = target.packages.some(({ whenRemoved }) => whenRemoved === 'Keep') ? 'Keep' : 'Restore'
-  const touched = [
-    ...packages.filter(({ file, held, name }) => file !== undefined || installed.get(name)?.held !== held),
-    ...removals,
-  ]
+  const isTouched = (one: StagedPackage) =>
+    installed.get(one.name)?.held !== one.held || (one.file !== undefined && (wanted.has(one.name) || isChanged(one)))
+  const touched = [...packages.filter(isTouched), ...removals]
   const added = touched
     .filter(({ name }) => !known.has(name))
     .map(({ name }): ManagedPackage => {
@@ -111,4 +110,9 @@ export function withPackages(
       }
     })
   return added.length === 0 ? record : { ...record, packages: [...record.packages, ...added] }
+}
+
+/** What is installed again in its own version, as one that was left twice, is as it was found when the profile goes. */
+function isChanged({ version, previous }: StagedPackage): boolean {
+  return version !== previous
 }
