@@ -22,13 +22,15 @@ export interface DoubledRpms {
   readonly locks?: string
   /** What is installed beside kernels: name and version. */
   readonly rows?: readonly string[]
+  /** Of those, the ones whose versions have folders of their own, and share a licence. */
+  readonly sideBySide?: readonly string[]
 }
 
 const usual = ['kubelet 0:1.35.4-1', 'kubelet 0:1.36.3-1', 'lib 1:2.0-1', 'lib 1:1.0-1', 'tool 0:1.0-1']
 
 /** A host with dnf on which kubelet and lib were left twice; the kernel is there twice on purpose. */
 export async function doubledRpms(
-  { reinstalls, rpmTest, download, locks = '', rows = usual }: DoubledRpms,
+  { reinstalls, rpmTest, download, locks = '', rows = usual, sideBySide = [] }: DoubledRpms,
   order = scriptOrder(),
 ): Promise<StepBench> {
   const bench = new StepBench(order)
@@ -49,6 +51,17 @@ export async function doubledRpms(
     'rpm -U --test': '',
     '--provides': '',
   })
+  const filesOf = (words: string) =>
+    rows
+      .map((row) => row.split(' '))
+      .filter(([name]) => words.endsWith(` ${name}`))
+      .map(([name, version]) => {
+        const files = sideBySide.includes(name ?? '')
+          ? [`\t/opt/${name}`, `of ${version}\t/opt/${name}/${version}/run`, `free\t/usr/share/licenses/${name}`]
+          : [`of ${version}\t/usr/bin/${name}`]
+        return [`${name}\t${version}\tx86_64`, ...files].map((line) => `${line}\n`).join('')
+      })
+      .join('')
   const { run } = bench.host
   bench.host.run = async (command) => {
     const words = command.argv.join(' ')
@@ -56,6 +69,7 @@ export async function doubledRpms(
       const [, name, version] = /archives\/(.*)_(.*)\.rpm$/.exec(words) ?? []
       return { exitCode: 0, stdout: `${name}\t${version}\tx86_64\n`, stderr: '' }
     }
+    if (words.includes('filedigests')) return { exitCode: 0, stdout: filesOf(words), stderr: '' }
     const untested = words.startsWith('rpm -U --test') ? rpmTest?.(words) : undefined
     if (untested) return { stdout: '', ...untested }
     if (words.includes(' install tool-')) {

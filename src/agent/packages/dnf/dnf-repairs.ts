@@ -5,15 +5,18 @@ import { SlipwayError } from '../../../api/slipway-error.ts'
 import type { StagedPackage } from '../../../api/staged-packages.ts'
 import { askMs, failureText, runTool } from '../run-tool.ts'
 import { downloaded, fetchAll, heldIn, type Transaction } from './dnf-transaction.ts'
+import { filesQuery, isLeftOver } from './overwritten-files.ts'
 import {
   type Double,
   doublesOf,
   isOfSolver,
   leftBroken,
   repairCommand,
+  repairedAlong,
   repairTest,
   unaskedRepairs,
 } from './repair-doubles.ts'
+import { plainName } from './side-by-side.ts'
 
 type Repaired =
   | { readonly ok: true; readonly packages: readonly StagedPackage[] }
@@ -33,18 +36,36 @@ export async function withRepairs(
   const names = new Set(wanted.map(({ name }) => name))
   const forbidden = [...new Set([...except, ...heldIn(status)])].filter((name) => !names.has(name))
   const settled = [...taken, ...unwanted].map(({ name }) => name)
-  const doubles = doublesOf(status, wanted, new Set([...forbidden, ...settled]))
+  const found = doublesOf(status, wanted, new Set([...forbidden, ...settled]))
+  const doubles = await leftOver(transaction, found, signal)
   const asked = doubles.filter((each) => each.asked)
-  const { along, left, warnings } = unaskedRepairs(doubles, repairs)
+  const { along, warnings } = unaskedRepairs(doubles, repairs)
+  const left = found.filter((each) => !asked.includes(each) && !along.includes(each))
   const untouched = [...forbidden, ...left.map(({ name }) => name)]
   const repair = (some: readonly Double[]) => repaired(transaction, taken, some, untouched, signal)
   if (along.length > 0) {
     const all = await ifAble(repair([...asked, ...along]))
-    if (all?.ok) return { ...all, warnings }
+    if (all?.ok) return { ...all, warnings: [...warnings, ...repairedAlong(along, all.packages)] }
     await dropOthers(transaction, taken)
   }
   const alone = await repair(asked)
   return alone.ok ? { ...alone, warnings } : alone
+}
+
+/** Without those that a person may have installed side by side, unless they are asked for. */
+async function leftOver(
+  { host }: Transaction,
+  doubles: readonly Double[],
+  signal: AbortSignal,
+): Promise<readonly Double[]> {
+  const native = (await runTool(host, ['rpm', '--eval', '%_arch'], askMs, signal)).stdout.trim()
+  const found: Double[] = []
+  for (const double of doubles) {
+    const { name, keep, asked } = double
+    const files = asked ? undefined : await runTool(host, filesQuery(plainName(double)), askMs, signal)
+    if (!files || isLeftOver(files.stdout, name, keep, native)) found.push(double)
+  }
+  return found
 }
 
 /** What may pass counts, too: work is not to wait for what nobody asked for. */

@@ -119,7 +119,24 @@ describe('packages that an interrupted transaction left twice', () => {
     expect(await bench.host.files.read(`${folder}/plan/doubled`)).toBe('lib\n')
     // Nor may the repair of another bring it along.
     expect(bench.ran).toContainEqual(expect.stringMatching(/ reinstall --exclude=kubelet lib-1:2\.0-1\.x86_64$/))
-    expect(result.warnings).toEqual([expect.stringMatching(/ of kubelet, which only work on these packages repairs$/)])
+    expect(result.warnings).toEqual([
+      expect.stringMatching(/ of kubelet, which only work on these packages repairs$/),
+      expect.stringMatching(/ of lib, which this work repairs along$/),
+    ])
+  })
+
+  it('and that nobody asked for stay where a person may have installed them side by side', async () => {
+    const rows = ['jdk 0:17-1', 'jdk 0:21-1', 'lib 1:2.0-1', 'lib 1:1.0-1', 'tool 0:1.0-1']
+    const reinstalls = (specs: string) =>
+      ['jdk_0:21-1', all.lib].filter((file) => specs.includes(`${file.slice(0, 3)}-`))
+    const bench = await machine({ reinstalls, rows, sideBySide: ['jdk'] })
+    const result = await stage(bench, [{ name: 'tool', version: '2.0' }])
+    if (!result.ok) throw new Error(result.reason.message)
+    expect(result.staged.packages.map(({ name }) => name)).toEqual(['lib', 'tool'])
+    expect(bench.ran).toContainEqual(expect.stringMatching(/ reinstall --exclude=jdk lib-1:2\.0-1\.x86_64$/))
+    expect(result.warnings).toEqual([expect.stringMatching(/ of lib, which this work repairs along$/)])
+    const asked = await stage(await machine({ reinstalls, rows, sideBySide: ['jdk'] }), [{ name: 'jdk' }])
+    expect(asked).toMatchObject({ ok: true, staged: { packages: [{ name: 'jdk' }, { name: 'lib' }] } })
   })
 })
 

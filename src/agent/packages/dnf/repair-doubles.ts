@@ -5,6 +5,7 @@
 // What is asked for is repaired or refused. Other packages are repaired where they can be; dnf works beside those that cannot: no
 // repository has them any more, they cannot be fetched, rpm refuses them, a person holds them back, or the work is not to touch them. That
 // is so for all of them on a node at work, and always for Kubernetes, its runtime and etcd. Kernels are in several versions on purpose.
+// So are packages that a person installed side by side: what nobody asked for is repaired on evidence only.
 //
 // Not repaired is what rpm does not tell: a package that was new, whose scriptlet was cut off, and files that were written before the
 // version was. dnf 4 keeps no list of what an interrupted transaction had still to do.
@@ -41,8 +42,7 @@ export function doublesOf(
 
 interface UnaskedRepairs {
   readonly along: readonly Double[]
-  readonly left: readonly Double[]
-  /** Of what is left. */
+  /** Of what is left for other work. */
   readonly warnings: readonly string[]
 }
 
@@ -54,12 +54,17 @@ export function unaskedRepairs(doubles: readonly Double[], repairs: Repairs): Un
   const waiting = repairs === 'Asked' ? others : []
   return {
     along: repairs === 'Asked' ? [] : others,
-    left: [...kept, ...waiting],
     warnings: [
       ...doubled(kept, 'which only work on these packages repairs'),
       ...doubled(waiting, 'which only work on a drained node repairs'),
     ],
   }
+}
+
+/** What came with the others is told: nobody asked for it. */
+export function repairedAlong(along: readonly Double[], packages: readonly StagedPackage[]): readonly string[] {
+  const repaired = along.filter((double) => packages.some(({ name }) => name === double.name))
+  return doubled(repaired, 'which this work repairs along')
 }
 
 function doubled(doubles: readonly Double[], whatOfThem: string): readonly string[] {
