@@ -9,7 +9,7 @@ import type { RpmStatus } from './rpm-status.ts'
 /**
  * $1 dnf or yum, $2 the staging folder, $3 seconds to wait for the lock.
  *
- * - The file `began` is there from the start to a good end. A second start that finds it was cut off, or a scriptlet failed:
+ * - The file `began` is there from the start until all that a good end left is on the disk. A second start that finds it was cut off, or a scriptlet failed:
  *   then rpm installs every file again, which runs the scriptlets and removes what is there twice. Where a package is there twice
  *   before the first start, that one does so too. Kernels come beside those that are there: an upgrade would remove the one that
  *   runs. What needs what was solved for both parts together.
@@ -96,8 +96,9 @@ fi
 [ ! -s released ] || xargs "$dnf" -y -q --disablerepo='*' versionlock delete <released
 [ ! -s held ] || xargs "$dnf" -y -q --disablerepo='*' versionlock add <held || exit 1
 [ ! -s automatic ] || xargs "$dnf" -y -q --disablerepo='*' mark remove <automatic
-rm -f began said
 sync_written
+rm -f began said
+sync -f .
 `
 
 const patienceSeconds = 900

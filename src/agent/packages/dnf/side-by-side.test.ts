@@ -165,8 +165,8 @@ describe('a transaction that was cut off', () => {
     await mkdir(join(folder, 'bin'))
     for (const program of ['rpm', 'dnf', 'sync']) {
       const path = join(folder, 'bin', program)
-      const noted = program === 'sync' ? 'syncs' : 'calls'
-      await writeFile(path, `#!/bin/sh\necho "${program} $*" >>"${folder}/${noted}"\n`)
+      const noted = program === 'sync' ? `$* $(ls began 2>/dev/null)" >>"${folder}/syncs"` : `$*" >>"${folder}/calls"`
+      await writeFile(path, `#!/bin/sh\necho "${program} ${noted}\n`)
       await chmod(path, 0o755)
     }
     const none = { beside: [], removals: [], 'files.sha256': [], doubled: [], held: [], released: [], automatic: [] }
@@ -177,6 +177,9 @@ describe('a transaction that was cut off', () => {
     await promisify(execFile)(program, args, { env: { PATH: `${folder}/bin:/usr/bin:/bin` } })
     return (await readFile(`${folder}/calls`, 'utf8')).trim().split('\n')
   }
+
+  /** Each with the mark, where that was there just then. */
+  const synced = async () => (await readFile(`${folder}/syncs`, 'utf8')).trim().split(/ *\n/)
 
   const retried = (files: readonly string[], beside: readonly string[] = []) => called({ files, beside, began: [] })
 
@@ -205,9 +208,16 @@ describe('a transaction that was cut off', () => {
   // Of all file systems, a mount of a server that is gone would never be synced.
   it('syncs its mark and what the transaction wrote, not all that is mounted', async () => {
     await called({ files: ['/f/lib.rpm'] })
-    const syncs = (await readFile(`${folder}/syncs`, 'utf8')).trim().split('\n')
-    expect(syncs).toEqual(['sync -f .', 'sync -f /', ...syncs.slice(2)])
-    expect(syncs).toEqual(expect.arrayContaining(['sync -f /usr', 'sync -f /var']))
-    expect(syncs).not.toContain('sync ')
+    const syncs = await synced()
+    expect(syncs.slice(0, 2)).toEqual(['sync -f . began', 'sync -f / began'])
+    expect(syncs).toEqual(expect.arrayContaining(['sync -f /usr began', 'sync -f /var began']))
+    expect(syncs.filter((words) => !words.startsWith('sync -f '))).toEqual([])
+  })
+
+  it('keeps its mark until what the transaction wrote is on the disk', async () => {
+    await called({ files: ['/f/lib.rpm'] })
+    const syncs = await synced()
+    expect(syncs.at(-1)).toBe('sync -f .')
+    expect(syncs.slice(0, -1).filter((words) => !words.endsWith(' began'))).toEqual([])
   })
 })
