@@ -14,10 +14,12 @@ import { aptFolder } from './apt-folder.ts'
  *   dpkg unpacks its file again.
  * - dpkg forgets a hold when it installs: holds are set again however this ends.
  * - With force-unsafe-io dpkg notes a package as installed before its files are on the disk, and nothing looks at them again: they
- *   are synced however this ends.
+ *   are synced however this ends. The file `began` is there from before the first change until that was done. A second start that
+ *   finds it was cut off: what counts as installed by then is unpacked again. What has another version is left to apt, which knows
+ *   the order.
  */
 const aptJobScript = `${syncWritten}
-folder=$1 patience=$2 waited=0
+folder=$1 patience=$2 waited=0 fresh= cut_off= ended= again=0
 cd "$folder/plan" || exit 1
 
 configure() {
@@ -26,7 +28,7 @@ configure() {
     pid=\${said##*pid }
     pid=\${pid%%[!0-9]*}
     echo "waiting: the package manager is in use by process $pid ($(cat "/proc/\${pid:-none}/comm" 2>/dev/null))"
-    [ "$waited" -lt "$patience" ] || exit 75
+    [ "$waited" -lt "$patience" ] || { [ -z "$fresh" ] || rm -f began; exit 75; }
     sleep 3
     waited=$((waited + 3))
   done
@@ -37,13 +39,30 @@ state() {
   dpkg-query --show --showformat '\${db:Status-Status} \${db:Status-Eflag}' "$1" 2>/dev/null
 }
 
+is_of() {
+  [ "$(dpkg-query --show --showformat '\${Version}' "$1")" = "$(dpkg-deb --show --showformat '\${Version}' "$2")" ]
+}
+
+unpack() {
+  [ "$#" = 0 ] || dpkg --force-confdef --force-confold --force-downgrade --unpack "$@"
+}
+
 conclude() {
   xargs -r apt-mark -c "$folder/offline.conf" unhold <unheld
   xargs -r apt-mark -c "$folder/offline.conf" hold <held
   sync_written
+  [ -z "$ended" ] || { rm -f began; sync -f .; }
 }
 
+if [ -e began ]; then
+  cut_off=yes
+elif [ -s packages ]; then
+  fresh=yes
+  : >began
+  sync -f .
+fi
 configure
+fresh=
 [ ! -s files.sha256 ] || sha256sum --quiet --check files.sha256 || exit 1
 trap conclude EXIT
 
@@ -54,7 +73,15 @@ while read -r name file; do
     *) set -- "$@" "$file" ;;
   esac
 done <packages
-[ "$#" = 0 ] || dpkg --force-confdef --force-confold --force-downgrade --unpack "$@"
+unpack "$@"
+
+if [ -n "$cut_off" ]; then
+  set --
+  while read -r name file; do
+    [ "$(state "$name")" != 'installed ok' ] || ! is_of "$name" "$file" || set -- "$@" "$file"
+  done <packages
+  unpack "$@" || again=$?
+fi
 
 set --
 while read -r name file; do set -- "$@" "$file"; done <packages
@@ -68,6 +95,8 @@ done <removals
 apt-get -c "$folder/offline.conf" install "$@" </dev/null
 code=$?
 configure
+[ "$again" != 0 ] || ended=yes
+[ "$code" != 0 ] || code=$again
 [ "$code" = 0 ] || exit "$code"
 xargs -r apt-mark -c "$folder/offline.conf" auto <automatic
 xargs -r dpkg --purge <purges
@@ -78,6 +107,11 @@ const planFile = { mode: 0o600, owner: 'root', group: 'root' }
 
 export function aptJobArgv({ folder }: StagedPackages): readonly string[] {
   return ['/bin/sh', '-c', aptJobScript, 'slipway-packages', folder, String(patienceSeconds)]
+}
+
+/** Whether a job of this plan was cut off, so that what it installed may not be on the disk. */
+export async function isUnfinished(host: Host, { folder }: StagedPackages): Promise<boolean> {
+  return (await host.files.look(`${aptFolder(folder).plan}/began`)).kind !== 'none'
 }
 
 /** Written before the staging counts as done, and synced with the files it names. */

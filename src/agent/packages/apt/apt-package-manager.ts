@@ -4,7 +4,7 @@ import { unlessDiskFull } from '../package-reasons.ts'
 import { aptRepositoryFiles } from '../repository-files.ts'
 import { switchesTo } from '../repository-switches.ts'
 import { whatDiffers } from '../what-differs.ts'
-import { aptJobArgv } from './apt-job.ts'
+import { aptJobArgv, isUnfinished } from './apt-job.ts'
 import { aptSources } from './apt-parts.ts'
 import { stageApt, stageAptReturn, stageAptUpgrade } from './apt-stage.ts'
 import { readDpkgStatus } from './dpkg-status.ts'
@@ -23,6 +23,8 @@ export function aptPackageManager(host: Host): PackageManager {
     missing: async (staged, signal) => {
       const differs = whatDiffers(staged, await readDpkgStatus(host, signal))
       if (differs !== undefined) return differs
+      if (await isUnfinished(host, staged))
+        return 'the transaction was cut off before all that it installed was on the disk'
       const { stdout } = await host.run({ argv: ['dpkg', '--audit'], env: { LC_ALL: 'C' } }, signal)
       return stdout.trim() === '' ? undefined : `dpkg --audit says: ${stdout.trim().slice(0, 1000)}`
     },
