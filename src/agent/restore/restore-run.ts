@@ -86,12 +86,20 @@ export class RestoreRun {
     await writeAtomically(disk, this.#folder, restoreRecordFile, seal(record))
   }
 
-  /** What was done stays readable; the snapshot goes: it is in its store. */
+  /** What was done stays readable; the snapshot goes: it is in its store. It goes first, since nobody looks for it after the end. */
   async #close({ startedAt, snapshot }: RestoreRecord, end: 'done' | 'undone'): Promise<void> {
     const { disk } = this.#tools.host
+    await this.#drop(snapshot)
     await disk.rename(this.#path, `${this.#folder}/${startedAt.replace(/[-:]|\.\d+/g, '')}-${end}.json`)
     await disk.syncFolder(this.#folder)
-    if (snapshot.startsWith(`${this.#folder}/`)) await disk.remove(snapshot)
+  }
+
+  /** All of etcd in clear. It may be gone already: whoever was cut off at the end comes here again. */
+  async #drop(snapshot: string): Promise<void> {
+    const { disk } = this.#tools.host
+    if (!snapshot.startsWith(`${this.#folder}/`) || (await disk.bytes(snapshot)) === undefined) return
+    await disk.remove(snapshot)
+    await disk.syncFolder(this.#folder)
   }
 
   get #path(): string {
