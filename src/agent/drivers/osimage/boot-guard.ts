@@ -20,6 +20,7 @@ const paths = {
   service: `${units}/slipway-boot-guard.service`,
   script: `${guardFolder}/guard.sh`,
   armed: `${guardFolder}/armed`,
+  returning: `${guardFolder}/returning`,
   returned: `${guardFolder}/returned`,
 } as const
 const attributes = { mode: 0o644, owner: 'root', group: 'root' }
@@ -30,6 +31,8 @@ export async function isGuardSet({ host, order }: GuardContext): Promise<boolean
 
 /** It wakes at the next boot, not now. Armed last, so that a guard cut off half-way does nothing. */
 export async function setGuard({ host, order }: GuardContext, plan: ImagePlan, signal: AbortSignal): Promise<void> {
+  // Of an order before: it would go back at once.
+  for (const path of [paths.returning, paths.returned]) await host.files.remove(path)
   await host.files.write(paths.script, guardScript, attributes)
   await host.files.write(paths.service, serviceText(plan), attributes)
   await host.files.write(paths.timer, timerText, attributes)
@@ -37,9 +40,12 @@ export async function setGuard({ host, order }: GuardContext, plan: ImagePlan, s
   await host.files.write(paths.armed, `${order.id}\n`, attributes)
 }
 
-/** Whether the guard went back from this order's image. */
+/** Whether the guard went back from this order's image, or is about to. In this order: the one becomes the other. */
 export async function guardReturned({ host, order }: GuardContext): Promise<boolean> {
-  return (await host.files.read(paths.returned))?.trim() === order.id
+  for (const path of [paths.returning, paths.returned]) {
+    if ((await host.files.read(path))?.trim() === order.id) return true
+  }
+  return false
 }
 
 export async function hasGuardFiles({ files }: Pick<Host, 'files'>): Promise<boolean> {
@@ -52,7 +58,8 @@ export async function removeGuard(host: Pick<Host, 'files' | 'run'>, signal: Abo
   await host.files.remove(paths.armed)
   if (!(await hasGuardFiles(host))) return
   if ((await host.files.look(paths.timer)).kind !== 'none') await systemctl(host, ['disable', '--now', timer], signal)
-  for (const path of [paths.timer, paths.service, paths.script, paths.returned]) await host.files.remove(path)
+  for (const path of [paths.timer, paths.service, paths.script, paths.returning, paths.returned])
+    await host.files.remove(path)
   await systemctl(host, ['daemon-reload'], signal)
 }
 
@@ -66,7 +73,8 @@ export function serviceText({ engine, unit, before }: ImagePlan): string {
   const old = `${before.checksum}.${before.serial}`
   return `[Unit]
 Description=Slipway: go back to the previous OS image unless the new one is confirmed
-ConditionPathExists=${paths.armed}
+ConditionPathExists=|${paths.armed}
+ConditionPathExists=|${paths.returning}
 
 [Service]
 ExecStart=/bin/sh ${paths.script} watch ${engine} ${old} ${trialSeconds} ${unit ?? ''}

@@ -8,7 +8,9 @@ export const guardFolder = '/var/lib/slipway/boot-guard'
  * A kubelet that has failed for half a minute is not waited for. `return ENGINE`: goes back now.
  *
  * The tools turn the boot order around, so doing it twice would undo it: the folder in /run, new with each boot, lets one do it
- * once. Cut off between its making and the roll-back, the reboot leads into the new image again, where it is tried anew.
+ * once. Cut off between its making and the roll-back, the reboot leads into the new image again: `returning` says that nothing is to be
+ * waited for there, and is `returned` once the roll-back has landed. A boot loader that starts the new image all the same is no
+ * business of the guard, which would boot for ever.
  */
 export const guardScript = `
 folder=${guardFolder} lock=/run/slipway-boot-return
@@ -26,10 +28,14 @@ roll_back() {
 go_back() {
   if mkdir "$lock" 2>/dev/null; then
     if [ -e "$folder/armed" ]; then
-      mv -f "$folder/armed" "$folder/returned"
+      mv -f "$folder/armed" "$folder/returning"
       sync
     fi
     roll_back || { rmdir "$lock"; return 1; }
+    if [ -e "$folder/returning" ]; then
+      mv -f "$folder/returning" "$folder/returned"
+      sync
+    fi
   fi
   systemctl reboot
 }
@@ -42,13 +48,14 @@ booted=$(ostree admin status | sed -n 's/^\\* [^ ]* \\([0-9a-f]*\\.[0-9]*\\).*/\
 [ -n "$booted" ] || { echo 'cannot tell which deployment is booted'; exit 1; }
 [ "$booted" != "$old" ] || exit 0
 left=$seconds ill=0
+if [ -e "$folder/returning" ]; then left=0; fi
 while [ "$left" -gt 0 ] && [ "$ill" -lt 6 ]; do
   [ -e "$folder/armed" ] || exit 0
   if [ -n "$unit" ] && systemctl is-failed --quiet "$unit"; then ill=$((ill + 1)); else ill=0; fi
   sleep 5
   left=$((left - 5))
 done
-[ -e "$folder/armed" ] || exit 0
+[ -e "$folder/armed" ] || [ -e "$folder/returning" ] || exit 0
 echo 'the new image was not confirmed in time; going back to the previous one'
 until go_back; do sleep 10; done
 `
