@@ -15,9 +15,10 @@ export const trialSeconds = 600
 
 const units = '/etc/systemd/system'
 const timer = 'slipway-boot-guard.timer'
+const service = 'slipway-boot-guard.service'
 const paths = {
   timer: `${units}/${timer}`,
-  service: `${units}/slipway-boot-guard.service`,
+  service: `${units}/${service}`,
   script: `${guardFolder}/guard.sh`,
   armed: `${guardFolder}/armed`,
   returning: `${guardFolder}/returning`,
@@ -53,11 +54,17 @@ export async function hasGuardFiles({ files }: Pick<Host, 'files'>): Promise<boo
   return false
 }
 
-/** Disarmed first: from then on a running guard does nothing. */
+/** Whoever takes the file away has the last word on the image: where this order's guard was first, `guardReturned` says so after it. */
+export async function disarm({ files }: Pick<Host, 'files'>): Promise<void> {
+  await files.remove(paths.armed)
+}
+
+/** Disarmed first: from then on a running guard does nothing. One that tries in vain to go back would go on with it. */
 export async function removeGuard(host: Pick<Host, 'files' | 'run'>, signal: AbortSignal): Promise<void> {
-  await host.files.remove(paths.armed)
+  await disarm(host)
   if (!(await hasGuardFiles(host))) return
   if ((await host.files.look(paths.timer)).kind !== 'none') await systemctl(host, ['disable', '--now', timer], signal)
+  if ((await host.files.look(paths.service)).kind !== 'none') await systemctl(host, ['stop', service], signal)
   for (const path of [paths.timer, paths.service, paths.script, paths.returning, paths.returned])
     await host.files.remove(path)
   await systemctl(host, ['daemon-reload'], signal)

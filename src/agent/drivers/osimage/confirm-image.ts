@@ -5,7 +5,7 @@ import { SlipwayError } from '../../../api/slipway-error.ts'
 import { sleep } from '../../../kube/sleep.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ActStep, StepContext } from '../driver.ts'
-import { hasGuardFiles, removeGuard, trialSeconds } from './boot-guard.ts'
+import { disarm, hasGuardFiles, removeGuard, trialSeconds } from './boot-guard.ts'
 import { failIfReturned } from './boot-image.ts'
 import { hadItBefore, imageStatus, isWanted, nameOf, planOf } from './image-state.ts'
 import { kubeletState } from './kubelet-unit.ts'
@@ -34,7 +34,7 @@ export function confirmImageStep(clock: Clock): ActStep {
   }
 }
 
-/** Throws ImageUnhealthy. */
+/** Throws ImageUnhealthy, and ImageRolledBack where the guard was first: then nothing of it is taken away. */
 export async function confirmBooted(
   context: StepContext,
   { unit }: ImagePlan,
@@ -42,6 +42,8 @@ export async function confirmBooted(
   signal: AbortSignal,
 ): Promise<void> {
   if (unit !== undefined) await untilStable(context, unit, clock, signal)
+  await disarm(context.host)
+  await failIfReturned(context)
   await removeGuard(context.host, signal)
 }
 

@@ -136,9 +136,20 @@ describe('the way back, where the power is lost before any of its programs', () 
   })
 })
 
+it('the guard and the agent never both have their way, whenever the agent confirms', { timeout: 60_000 }, () => {
+  using whole = new Machine()
+  const programsRun = whole.runs(watch)
+  for (let at = 1; at <= programsRun; at++) {
+    using machine = new Machine()
+    machine.runs(watch, at, 'rm "$ROOT/guard/armed" 2>/dev/null && echo confirmed >> "$ROOT/calls"')
+    const words = machine.calls.filter((call) => call === 'confirmed' || call === 'rollback')
+    expect(words, `confirmed before program ${at}`).toHaveLength(1)
+  }
+})
+
 it('the guard waits for nothing where the way back was begun', () => {
   using machine = new Machine()
-  // After mkdir, mv and sync: as the roll-back begins.
+  // After mv, sync and mkdir: as the roll-back begins.
   machine.runs(goBack, 4, powerLoss)
   machine.boots()
   expect(machine.guards()).toBe(true)

@@ -10,18 +10,22 @@ import { confirmBooted } from './confirm-image.ts'
 import { findPlan, hadItBefore, imageStatus, isWanted } from './image-state.ts'
 import { dropStaged, leaveBooted } from './return-image.ts'
 
+const isToBeLeft: readonly string[] = ['ImageUnhealthy', 'ImageRolledBack']
+
 export async function settleImage(context: StepContext, clock: Clock, signal: AbortSignal): Promise<void> {
   const plan = await findPlan(context)
   if (!plan || hadItBefore(plan)) return
   const { booted } = await imageStatus(context.host, signal)
   if (!isWanted(plan, booted)) return await dropStaged(context, signal)
+  // Looked at before the other: the guard may begin to go back between the two.
+  const isSet = await isGuardSet(context)
   // Cut off on its way back.
   if (await guardReturned(context)) return await leaveOrStay(context, plan, clock, signal)
-  if (!(await isGuardSet(context))) return await removeGuard(context.host, signal)
+  if (!isSet) return await removeGuard(context.host, signal)
   try {
     await confirmBooted(context, plan, clock, signal)
   } catch (error) {
-    if (!(error instanceof SlipwayError) || error.code !== 'ImageUnhealthy') throw error
+    if (!(error instanceof SlipwayError) || !isToBeLeft.includes(error.code)) throw error
     await context.warn(`the order was stopped with its image booted, and that was taken back: ${error.message}`)
     await leaveOrStay(context, plan, clock, signal)
   }
