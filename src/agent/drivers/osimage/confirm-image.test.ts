@@ -5,6 +5,7 @@ import { AgentBench, scriptOrder } from '../../../../test/agent/agent-bench.ts'
 import { PretendImageTools, pretendImage, repository } from '../../../../test/agent/pretend-image-tools.ts'
 import { keyPairSignatures } from '../../../adapters/oci/key-pair-signatures.ts'
 import type { Order } from '../../../api/node-state.ts'
+import { SlipwayError } from '../../../api/slipway-error.ts'
 import { hasGuardFiles } from './boot-guard.ts'
 import { guardFolder } from './guard-script.ts'
 import { osImageDriver } from './osimage-driver.ts'
@@ -94,7 +95,7 @@ it('an image that the guard has begun to leave is left where its order was withd
   expect(host.bench.order?.warnings).toContainEqual(expect.stringContaining('the boot guard went back'))
 })
 
-it('an image is confirmed also where the agent is killed at any write of it', async () => {
+it('an image is confirmed also where the agent is killed at any write of it', { timeout: 60_000 }, async () => {
   for (let cut = 0; cut <= 60; cut++) {
     const host = new Machine(cut)
     await host.reboots()
@@ -119,4 +120,51 @@ it('a guard that is taken away does not run on', async () => {
   await host.reboots()
   await host.tools.until('Succeeded')
   expect(host.tools.asked).toContain('systemctl stop slipway-boot-guard.service')
+})
+
+const failed = { exitCode: 1, stdout: '', stderr: 'Failed to connect to bus' }
+
+it('an image that is well is kept though each look at it, and all that clears its guard away, fails once', async () => {
+  const host = new Machine()
+  await host.reboots()
+  host.tools.boot('orderly')
+  const asked = new Map<string, number>()
+  host.tools.override = (argv) => {
+    const words = argv.join(' ')
+    const times = (asked.get(words) ?? 0) + 1
+    asked.set(words, times)
+    if (times > 1) return undefined
+    if (argv.includes('show')) throw new SlipwayError('CommandTimedOut', 'systemctl did not end within 60 s')
+    return argv[0] === 'systemctl' || argv[0] === 'rpm-ostree' ? failed : undefined
+  }
+  await host.tools.until('Succeeded')
+  expect([...asked.keys()]).toEqual(expect.arrayContaining(['rpm-ostree status --json', 'systemctl daemon-reload']))
+  expect(host.bench.host.reboots).toBe(1)
+  expect(host.bench.order?.warnings).toBeUndefined()
+  expect(await host.isGuarded()).toBe(false)
+})
+
+it('an image is left where nothing can be seen of its kubelet', async () => {
+  const host = new Machine()
+  await host.reboots()
+  host.tools.boot('orderly')
+  host.tools.override = (argv) => {
+    if (argv.includes('show')) throw new SlipwayError('CommandTimedOut', 'systemctl did not end within 60 s')
+    return undefined
+  }
+  await host.tools.until('Failed')
+  const message = expect.stringContaining('systemctl did not end within 60 s')
+  expect(host.bench.order).toMatchObject({ rolledBack: true, reason: { code: 'ImageUnhealthy', message } })
+  expect(host.tools.booted.digest).toBe(old.digest)
+})
+
+it('an image whose guard cannot be cleared away is kept, and that is told', async () => {
+  const host = new Machine()
+  await host.reboots()
+  host.tools.boot('orderly')
+  host.tools.override = (argv) => (argv.includes('disable') ? failed : undefined)
+  await host.tools.until('Succeeded')
+  expect(host.bench.host.reboots).toBe(1)
+  expect(host.bench.order?.warnings).toContainEqual(expect.stringContaining('Failed to connect to bus'))
+  expect(await host.has('armed')).toBe(false)
 })

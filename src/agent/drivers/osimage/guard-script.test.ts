@@ -147,7 +147,7 @@ it('the guard and the agent never both have their way, whenever the agent confir
   }
 })
 
-it('the guard waits for nothing where the way back was begun', () => {
+it('the guard waits for nothing where the way back was begun', { timeout: 60_000 }, () => {
   using machine = new Machine()
   // After mv, sync and mkdir: as the roll-back begins.
   machine.runs(goBack, 4, powerLoss)
@@ -156,7 +156,7 @@ it('the guard waits for nothing where the way back was begun', () => {
   expect(machine.calls).toEqual(['rollback', 'reboot'])
 })
 
-it('the guard leaves a host alone whose boot loader starts the new image all the same', () => {
+it('the guard leaves a host alone whose boot loader starts the new image all the same', { timeout: 60_000 }, () => {
   using machine = new Machine()
   machine.guards()
   expect(machine.calls).toContain('rollback')
