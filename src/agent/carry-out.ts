@@ -223,9 +223,7 @@ async function mayStart(task: Task, step: Step, deadline: Deadline, signal: Abor
   for (let waits = 1; ; waits++) {
     const back = isWork ? whyBackNow(task) : undefined
     if (back) return stopped(back)
-    const permission = task.stop
-      ? stopped(task.stop)
-      : await permissionToStart(shop, order, step.disruptive, deadline, signal)
+    const permission = task.stop ? stopped(task.stop) : await permissionToStart(shop, order, step, deadline, signal)
     if (!permission.may) return permission
     const reason = await shop.obstacle?.look(step, order, context, signal)
     if (!reason) return permission

@@ -1,5 +1,6 @@
 // Rule 11: whether a step may start now. Before a disruptive step the NodeState is read afresh, not from the watch, which may
-// be behind; with the API away it starts only if the order allows that, else it waits.
+// be behind; with the API away it starts only if the order allows that, else it waits. A step that only settles what was begun
+// asks nobody.
 
 import { isKubeError, type KubeError } from '../api/kube-error.ts'
 import { type NodeState, nodeStates, type Order } from '../api/node-state.ts'
@@ -12,6 +13,7 @@ import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
 import type { Deadline } from './deadline.ts'
+import type { Step } from './drivers/driver.ts'
 import { whyBack, whyStop } from './fencing.ts'
 
 export type Permission = { readonly may: true } | Refusal
@@ -62,12 +64,12 @@ export function permissionByWatch(gate: Gatekeeper, order: Order, deadline: Dead
 export async function permissionToStart(
   gate: Gatekeeper,
   order: Order,
-  disruptive: boolean,
+  { disruptive, settles }: Pick<Step, 'disruptive' | 'settles'>,
   deadline: Deadline,
   signal: AbortSignal,
 ): Promise<Permission> {
   const known = permissionByWatch(gate, order, deadline)
-  if (!known.may || (!disruptive && gate.isSynced())) return known
+  if (!known.may || settles || (!disruptive && gate.isSynced())) return known
   for (let failures = 1; ; failures++) {
     const answer = await look(gate, signal)
     if ('state' in answer) return verdict(order, answer.state)

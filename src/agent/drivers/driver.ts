@@ -61,6 +61,11 @@ interface StepNature {
    */
   readonly waits?: boolean
   /**
+   * Only settles what was begun, and disturbs nobody: the API is not asked whether it may start. What is known without asking counts:
+   * an order that was withdrawn, or has no time left, is settled before its last word.
+   */
+  readonly settles?: boolean
+  /**
    * Its tool keeps the effect only at the next orderly shutdown, and lost power takes it back: an order that goes on in another
    * life looks at it again, by `missing`.
    */

@@ -168,3 +168,17 @@ it('an image whose guard cannot be cleared away is kept, and that is told', asyn
   expect(host.bench.order?.warnings).toContainEqual(expect.stringContaining('Failed to connect to bus'))
   expect(await host.has('armed')).toBe(false)
 })
+
+it('an image is confirmed while the API is away', async () => {
+  const host = new Machine()
+  await host.reboots()
+  host.bench.cluster.goAway()
+  host.tools.boot('orderly')
+  await host.bench.clock.advance(60_000)
+  expect(await host.isGuarded()).toBe(false)
+  expect(host.bench.order?.state).toBe('Running')
+  host.bench.cluster.comeBack()
+  await host.tools.until('Succeeded')
+  expect(host.bench.host.reboots).toBe(1)
+  expect(host.tools.booted.digest).toBe(next.digest)
+})

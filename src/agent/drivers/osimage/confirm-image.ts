@@ -23,6 +23,8 @@ export function confirmImageStep(clock: Clock): ActStep {
     name: 'confirm-image',
     disruptive: false,
     attempts: 1,
+    // The guard does not wait for the API either.
+    settles: true,
     holds: async (context) => hadItBefore(await planOf(context)),
     act: async (context, signal) => {
       const plan = await planOf(context)
