@@ -54,6 +54,24 @@ describe('drift', () => {
     expect(bench.profile?.repaired?.items).toEqual(['sysctl vm.swappiness', 'unit chrony.service'])
   })
 
+  test('of what the host had before is not what a removed profile leaves behind', async () => {
+    const bench = new ProfileBench()
+    bench.system.sysctls.set('net.ipv4.ip_forward', '1')
+    await bench.writeFile(motd.path, motd.content)
+    bench.startWatching()
+    const wanted = state({ files: [motd], sysctls: { 'net.ipv4.ip_forward': '1' } })
+    await bench.apply(wanted)
+    bench.cluster.placeDrift(bench.driftOf(wanted, 'Repair'))
+    await bench.clock.until(() => bench.profile?.checkedAt !== undefined)
+    bench.system.sysctls.set('net.ipv4.ip_forward', '0')
+    await bench.host.files.remove(motd.path)
+    await bench.clock.advance(15 * 60_000)
+    expect(bench.profile?.repaired?.items).toEqual(['file /etc/motd', 'sysctl net.ipv4.ip_forward'])
+    await bench.apply(noState)
+    expect(bench.system.sysctls.get('net.ipv4.ip_forward')).toBe('1')
+    expect(bench.system.fileText(motd.path)).toBe(motd.content)
+  })
+
   test('of a setting that comes with a module is repaired with the file that names the module', async () => {
     const key = 'net.bridge.bridge-nf-call-iptables'
     const unit = 'systemd-modules-load.service'

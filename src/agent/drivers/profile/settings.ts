@@ -16,7 +16,7 @@ import {
   reloadUnits,
   restartUnit,
 } from '../units/systemd-unit.ts'
-import { type PlacedFile, placedFiles, type Site } from './site.ts'
+import { type PlacedFile, placedFile, placedFiles, type Site } from './site.ts'
 
 /** Its restart is a step of its own: only a heartbeat after it counts. */
 export const kubeletUnit = 'kubelet.service'
@@ -57,8 +57,9 @@ export async function writeFiles(
   const before = await record.load()
   const made = new Set(before.files.flatMap(({ prior }) => (prior.kind === 'none' ? prior.missingFolders : [])))
   const managed: ManagedFile[] = []
-  for (const { path, restarts, whenRemoved } of differing) {
-    if (before.files.some((file) => file.path === path)) continue
+  for (const file of differing) {
+    const { path, restarts, whenRemoved } = file
+    if (before.files.some((known) => known.path === path) || (await wasFoundSo(site, before, file))) continue
     managed.push({ path, role, restarts: [...restarts], whenRemoved, prior: await priorOf(host.files, path, made) })
   }
   await record.save(withPending({ ...before, files: [...before.files, ...managed] }, differing))
@@ -66,6 +67,16 @@ export async function writeFiles(
     signal.throwIfAborted()
     await host.files.write(path, content, { mode, owner, group })
   }
+}
+
+/**
+ * Applied as it is wanted now, with nothing to be put back: the host had it before. What lies there now is drift, and never comes back.
+ */
+async function wasFoundSo(site: Site, { applied }: ProfileRecord, wanted: PlacedFile): Promise<boolean> {
+  const same = applied?.state.files.find(({ path }) => path === wanted.path)
+  if (!same) return false
+  const { content, mode, owner, group } = await placedFile(site, same)
+  return content === wanted.content && mode === wanted.mode && owner === wanted.owner && group === wanted.group
 }
 
 export function withPending(
@@ -138,7 +149,10 @@ async function applySysctls(
     if (found === undefined) unknown.push(sysctl)
     if (found === undefined || sysctlDifference(key, value, found) === undefined) continue
     for (const file of target.files) if (file.profile === profile && isSysctlFile(file.path)) paths.add(file.path)
-    if (!before.sysctls.some((known) => known.key === key)) managed.push({ key, whenRemoved, prior: found })
+    if (before.sysctls.some((known) => known.key === key)) continue
+    // Applied with nothing to be put back: the host had that value before, and has drifted from it since.
+    const hadBefore = before.applied?.state.sysctls.find((one) => one.key === key)?.value
+    managed.push({ key, whenRemoved, prior: hadBefore ?? found })
   }
   if (managed.length > 0) await record.save({ ...before, sysctls: [...before.sysctls, ...managed] })
   for (const path of paths) await load(host, path, target, signal)
