@@ -97,6 +97,23 @@ describe('hooks', () => {
   })
 })
 
+describe('a node that is taken again while what its hooks did is cleaned up', () => {
+  it('has each begun anew only after its own clean-up has ended', () => {
+    const world = new World(new Set())
+    const toTheEnd = (phase: 'hooks' | 'cleanups') => {
+      for (let step = world.step(phase); step.step !== 'passed'; step = world.step(phase))
+        expect(step.step).toBeDefined()
+    }
+    toTheEnd('hooks')
+    // The clean-up of the last one is on record, and nobody has been told of it yet.
+    expect(world.step('cleanups').step).toBe('record')
+    toTheEnd('hooks')
+    expect(world.order).toEqual(['a', 'b', 'c', 'undo-b', 'b'])
+    toTheEnd('cleanups')
+    expect(world.order.slice(5)).toEqual(['undo-b', 'undo-a'])
+  })
+})
+
 describe('a Job of a hook', () => {
   it('is the template with a deadline, a week to be seen, and what it is for', () => {
     const container = {

@@ -40,6 +40,8 @@ export function stepHooks(view: HookView): HookStep {
     const run = runs.find(
       (entry) => entry.hook === hook.name && entry.operationID === operationID && entry.wave === wave,
     )
+    // Begun again beside its own clean-up, it could be undone by that.
+    if (run?.cleanup?.state === 'Running') return endCleanup(run, run.cleanup, view)
     // What was done before and is cleaned up is not in force any more: who starts again runs it again.
     const isSpent = view.when.startsWith('Before') && run?.cleanup !== undefined && run.cleanup.state !== 'Owed'
     if (!run || isSpent || isRetryDue(run, view)) {
@@ -54,12 +56,15 @@ export function stepHooks(view: HookView): HookStep {
 
 /** What is owed, the last hook first. A clean-up that failed is told of and not run again. */
 export function stepCleanups(view: RunsView & { readonly wave?: number | undefined }): CleanupStep {
-  const { runs, node, now, wave } = view
+  const { runs, wave } = view
   const run = runs.findLast((entry) => isOwed([entry]) && (wave === undefined || entry.wave === wave))
   if (!run?.cleanup) return { step: 'passed' }
   // What was begun comes to its end first: its effect must not come after the clean-up.
-  if (run.state === 'Running') return endRun(run, view, 'Failed')
-  const { cleanup } = run
+  return run.state === 'Running' ? endRun(run, view, 'Failed') : endCleanup(run, run.cleanup, view)
+}
+
+function endCleanup(run: HookRun, cleanup: NonNullable<HookRun['cleanup']>, view: RunsView): CleanupStep {
+  const { runs, node, now } = view
   const record = (part: Partial<typeof cleanup>): CleanupStep => ({
     step: 'record',
     runs: replaced(runs, run, { ...run, cleanup: { ...cleanup, ...part } }),
