@@ -32,6 +32,7 @@ describe('histories that once went wrong', () => {
       48349,
       'a node that failed in the first step of a path, and that another update had finished, was brought back by a retry',
     ],
+    [67978, 'the slot of a dead node that was uncordoned and tried again went to and fro without end'],
     [57976, 'a hook was begun again beside its own clean-up'],
     [34570, 'the judge counted a node by a label that came back in the moment it was granted'],
     [35182, 'scheduled backups took the host while a gate was looked at, and with it each window'],

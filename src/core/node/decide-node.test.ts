@@ -390,3 +390,19 @@ describe('verifying', () => {
     expect(decideNode(viewOf({ ...finished, ...given }))).toEqual(expected)
   })
 })
+
+describe('a node that is tried again after a person uncordoned it, and is not Ready', () => {
+  // Its cordon went, and our mark of it is still there.
+  const dead: NodeTraits = { mark: id, ready: 'Unknown' }
+  const again = rollout('Pending')
+
+  it('is given back', () => {
+    expect(decideNode(viewOf({ node: dead, rollout: again }))).toEqual({ action: 'returnGrant' })
+  })
+
+  it('asks for no other slot, and waits as it was', () => {
+    expect(decideNode(viewOf({ node: dead, rollout: again, grant: null }))).toEqual({ action: 'uncordon' })
+    const plain: NodeTraits = { ready: 'Unknown' }
+    expect(decideNode(viewOf({ node: plain, rollout: again, grant: null }))).toMatchObject({ action: 'clear' })
+  })
+})

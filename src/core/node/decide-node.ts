@@ -15,7 +15,7 @@ import { enter, watchDeadline } from './enter-phase.ts'
 import { type SickSpot, sickness } from './health.ts'
 import { leaveUndrained } from './leave-undrained.ts'
 import { isBeingDeleted, mayRunUntold } from './lost-record.ts'
-import { isReady, readyCondition } from './node-facts.ts'
+import { isCordoned, isReady, readyCondition } from './node-facts.ts'
 import { cleanUp, hooksAfter, hooksAgain } from './node-hooks.ts'
 import { holdOf, isPutBack } from './node-marks.ts'
 import type { NodeAction, NodeView } from './node-view.ts'
@@ -70,9 +70,11 @@ function withoutSlot(view: NodeView): NodeAction {
   // Released, and its agent has lost its last word since: nothing of the order goes on, and it costs nobody a slot again.
   if (order?.desired === 'Run' && rollout?.phase === 'Failed' && isPutBack(node) && isStuck(order, state))
     return withdraw(order)
-  // Whatever was cordoned is under work: the ledger must know.
   const isOver = !rollout || atRest.has(rollout.phase)
-  if (rollout?.cordon && !isOver) return { action: 'regrant', holder: rollout.operationID }
+  // Tried again, and given back as it was found: a person had uncordoned it, and it is not fit to be begun.
+  const isGivenBack = rollout?.phase === 'Pending' && !isCordoned(node)
+  // Whatever was cordoned is under work: the ledger must know.
+  if (rollout?.cordon && !isOver && !isGivenBack) return { action: 'regrant', holder: rollout.operationID }
   if (order && !hasStopped(order, state))
     return isStuck(order, state) ? withdraw(order) : { action: 'regrant', holder: operationOfOrder(order) }
   if (!isPutBack(node)) return mayRunUntold(state) ? { action: 'wait' } : { action: 'uncordon' }
