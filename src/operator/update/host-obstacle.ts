@@ -24,13 +24,10 @@ export function hostObstacle(
   const refused = (check: CheckName, obstacle: string | undefined): Reason | undefined =>
     obstacle === undefined ? undefined : { code: 'PreflightFailed', message: `${check}: ${obstacle}` }
   const host = { node, agent, datastore: policy?.spec.datastore }
-  const newer = isBeyond({ work }, node, state)
-    ? refused(
-        'VersionPath',
-        `${name} runs a version newer than ${target.text}; Kubernetes cannot go back: skip the node`,
-      )
-    : undefined
-  if (newer && counts('VersionPath')) return newer
+  if (counts('VersionPath') && isBeyond({ work }, node, state)) {
+    const newer = `${name} runs a version newer than ${target.text}`
+    return refused('VersionPath', `${newer}; Kubernetes cannot go back: skip the node`)
+  }
   const lack = counts('TargetRequirements') ? refused('TargetRequirements', firstLack(host, target)) : undefined
   return lack ?? (counts('KubeletFlags') ? refused('KubeletFlags', flagObstacle(node, agent, target)) : undefined)
 }
