@@ -27,16 +27,21 @@ export class ExpectedBackups {
       this.#updates.delete(update)
       return
     }
-    const nowMs = this.#clock.monotonicMs()
-    const known = this.#updates.get(update)
-    const fromMs = known && nowMs - known.seenMs <= forgottenMs ? known.fromMs : nowMs
-    this.#updates.set(update, { fromMs, seenMs: nowMs })
+    const nowMs = this.#forgetOld()
+    this.#updates.set(update, { fromMs: this.#updates.get(update)?.fromMs ?? nowMs, seenMs: nowMs })
   }
 
   /** Whether there is any, and until when others wait for it. */
   next(): { readonly untilMs: number } | undefined {
-    const nowMs = this.#clock.monotonicMs()
+    const nowMs = this.#forgetOld()
     const left = [...this.#updates.values()].map(({ fromMs }) => fromMs + patienceMs - nowMs).filter((ms) => ms > 0)
     return left.length > 0 ? { untilMs: this.#clock.now().getTime() + Math.max(...left) } : undefined
+  }
+
+  /** Updates that are gone among them. Says what time it is. */
+  #forgetOld(): number {
+    const nowMs = this.#clock.monotonicMs()
+    for (const [update, { seenMs }] of this.#updates) if (nowMs - seenMs > forgottenMs) this.#updates.delete(update)
+    return nowMs
   }
 }
